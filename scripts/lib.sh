@@ -48,8 +48,10 @@ select_kernel() {
 		OWN=$(cd "$KERNEL" && pwd -P)
 		VER=$(tree_version "$OWN")
 		NAME=own-$(printf '%s' "$OWN" | sha1sum | cut -c1-8)
-		is_supported "$VER" ||
+		if ! is_supported "$VER" && [[ ${WARNED_OF:-} != "$KERNEL" ]]; then
 			warn "KERNEL=$KERNEL is Linux $VER; the series is kept for $(supported_kernels | paste -sd' '). Trying all the same."
+			export WARNED_OF=$KERNEL
+		fi
 	else
 		OWN=
 		VER=${VERSION:-}
