@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * leaktrend: the files to control it, and its status.
+ *
+ * All are in debugfs, leaktrend/, for root only. A write is taken as a whole or
+ * not at all.
+ */
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/init.h>
+#include <linux/kallsyms.h>
+#include <linux/kstrtox.h>
+#include <linux/mm.h>
+#include <linux/page_owner.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "internal.h"
+
+/* The longest is "remove" with the name of a function. */
+#define MAX_WRITE	(KSYM_NAME_LEN + 16)
+
+/**
+ * struct control - A file that can be written.
+ * @name:  Of the file.
+ * @show:  Prints its content.
+ * @write: Takes what was written, as a string without newline at its end.
+ */
+struct control {
+	const char *name;
+	void (*show)(struct seq_file *m);
+	int (*write)(char *text);
+};
+
+static int write_line(const char __user *ubuf, size_t count,
+		      int (*take)(void *what, char *text), void *what)
+{
+	char *text;
+	int ret;
+
+	if (!count || count >= MAX_WRITE)
+		return -EINVAL;
+	text = memdup_user_nul(ubuf, count);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+
+	if (text[count - 1] == '\n')
+		text[--count] = '\0';
+	/* Something after a NUL would go unread. */
+	ret = strlen(text) == count ? take(what, text) : -EINVAL;
+	kfree(text);
+
+	return ret;
+}
+
+/* Tunables */
+
+static int param_show(struct seq_file *m, void *v)
+{
+	const struct lt_param_desc *desc = m->private;
+
+	seq_printf(m, "%llu\n", READ_ONCE(*desc->value));
+	return 0;
+}
+
+static int param_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, param_show, inode->i_private);
+}
+
+static int param_take(void *what, char *text)
+{
+	return leaktrend_param_change(what, text);
+}
+
+static ssize_t param_write(struct file *file, const char __user *ubuf,
+			   size_t count, loff_t *ppos)
+{
+	int ret = write_line(ubuf, count, param_take,
+			     file_inode(file)->i_private);
+
+	return ret ?: count;
+}
+
+static const struct file_operations param_fops = {
+	.owner		= THIS_MODULE,
+	.open		= param_open,
+	.read		= seq_read,
+	.write		= param_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+/* Controls */
+
+static u32 nr_clears;
+
+static void enable_show(struct seq_file *m)
+{
+	seq_printf(m, "%d\n", READ_ONCE(leaktrend_running));
+}
+
+static int enable_write(char *text)
+{
+	bool on;
+
+	if (kstrtobool(text, &on))
+		return -EINVAL;
+	if (on)
+		return leaktrend_enable();
+	leaktrend_disable();
+	return 0;
+}
+
+/* For files that do something when a true value is written. */
+static int must_be_true(const char *text)
+{
+	bool value;
+
+	return kstrtobool(text, &value) || !value ? -EINVAL : 0;
+}
+
+static void scan_show(struct seq_file *m)
+{
+	struct lt_engine_stats stats;
+
+	leaktrend_engine_stats(&stats);
+	seq_printf(m, "%u\n", stats.rounds);
+}
+
+static int scan_write(char *text)
+{
+	return must_be_true(text) ?: leaktrend_engine_scan();
+}
+
+static void clear_show(struct seq_file *m)
+{
+	seq_printf(m, "%u\n", READ_ONCE(nr_clears));
+}
+
+static int clear_write(char *text)
+{
+	int ret = must_be_true(text) ?: leaktrend_clear();
+
+	if (!ret)
+		WRITE_ONCE(nr_clears, nr_clears + 1);
+	return ret;
+}
+
+static const struct control controls[] = {
+	{ "enable", enable_show, enable_write },
+	{ "scan", scan_show, scan_write },
+	{ "clear", clear_show, clear_write },
+	{ "ignore", leaktrend_ignore_show, leaktrend_ignore_command },
+};
+
+static int control_show(struct seq_file *m, void *v)
+{
+	const struct control *control = m->private;
+
+	control->show(m);
+	return 0;
+}
+
+static int control_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, control_show, inode->i_private);
+}
+
+static int control_take(void *what, char *text)
+{
+	const struct control *control = what;
+
+	return control->write(text);
+}
+
+static ssize_t control_write(struct file *file, const char __user *ubuf,
+			     size_t count, loff_t *ppos)
+{
+	int ret = write_line(ubuf, count, control_take,
+			     file_inode(file)->i_private);
+
+	return ret ?: count;
+}
+
+static const struct file_operations control_fops = {
+	.owner		= THIS_MODULE,
+	.open		= control_open,
+	.read		= seq_read,
+	.write		= control_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+/* Status */
+
+static void show_memory(struct seq_file *m, unsigned long live)
+{
+	u64 page_ext = (u64)get_num_physpages() * leaktrend_ops.size;
+	u64 table = leaktrend_table_memory();
+	u64 samples = (u64)live * leaktrend_sample_size();
+	u64 sites = leaktrend_site_memory();
+
+	seq_printf(m, "memory_page_ext: %llu\n", page_ext);
+	seq_printf(m, "memory_table: %llu\n", table);
+	seq_printf(m, "memory_samples: %llu\n", samples);
+	seq_printf(m, "memory_sites: %llu\n", sites);
+	seq_printf(m, "memory_total: %llu\n", page_ext + table + samples + sites);
+}
+
+static bool page_owner_is_on(void)
+{
+#ifdef CONFIG_PAGE_OWNER
+	return static_branch_unlikely(&page_owner_inited);
+#else
+	return false;
+#endif
+}
+
+static int status_show(struct seq_file *m, void *v)
+{
+	static const char * const count_names[] = {
+		[LT_DROPPED_MEMORY]   = "dropped_memory",
+		[LT_DROPPED_STACK]    = "dropped_stack",
+		[LT_DROPPED_SITES]    = "dropped_sites",
+		[LT_DROPPED_NESTED]   = "dropped_nested",
+		[LT_SKIPPED_KFENCE]   = "skipped_kfence",
+		[LT_SKIPPED_NOLOCK]   = "skipped_nolock",
+		[LT_SKIPPED_INTERNAL] = "skipped_internal",
+		[LT_MISSED_FREES]     = "missed_frees",
+	};
+	unsigned long taken, freed;
+	struct lt_engine_stats stats;
+	u64 objects = 0, bytes = 0;
+	struct lt_site *site;
+	u32 sites = 0;
+	int i;
+
+	if (!leaktrend_available()) {
+		seq_puts(m, "state: off (boot with leaktrend=on or leaktrend=standby)\n");
+		return 0;
+	}
+
+	leaktrend_engine_stats(&stats);
+	leaktrend_sample_counts(&taken, &freed);
+	mutex_lock(&leaktrend_mutex);
+	leaktrend_for_each_site(site) {
+		objects += max_t(s64, atomic64_read(&site->outstanding), 0);
+		bytes += max_t(s64, atomic64_read(&site->bytes), 0);
+		sites++;
+		cond_resched();
+	}
+	mutex_unlock(&leaktrend_mutex);
+
+	seq_printf(m, "state: %s\n", READ_ONCE(leaktrend_running) ? "on" : "standby");
+	seq_printf(m, "page_owner: %s\n", page_owner_is_on() ? "on" : "off");
+	seq_printf(m, "sample_rate: %llu\n", lt_param(sample_rate));
+	seq_printf(m, "interval_ms: %llu\n", lt_param(interval_ms));
+	seq_printf(m, "rounds: %u\n", stats.rounds);
+	seq_printf(m, "last_round_us: %u\n", stats.duration_us);
+	seq_printf(m, "last_round_sites: %u\n", stats.sites);
+	seq_printf(m, "samples_live: %lu\n", taken - freed);
+	seq_printf(m, "samples_taken: %lu\n", taken);
+	seq_printf(m, "samples_freed: %lu\n", freed);
+	seq_printf(m, "sites: %u\n", sites);
+	seq_printf(m, "max_sites: %llu\n", lt_param(max_sites));
+	seq_printf(m, "suspects: %u\n", stats.suspects);
+	seq_printf(m, "outstanding_objects: %llu\n", objects);
+	seq_printf(m, "outstanding_bytes: %llu\n", bytes);
+	for (i = 0; i < LT_NR_COUNTS; i++)
+		seq_printf(m, "%s: %ld\n", count_names[i],
+			   atomic_long_read(&leaktrend_counts[i]));
+	show_memory(m, taken - freed);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(status);
+
+static int __init leaktrend_debugfs_init(void)
+{
+	struct dentry *dir = debugfs_create_dir("leaktrend", NULL);
+	unsigned int i;
+
+	debugfs_create_file("status", 0400, dir, NULL, &status_fops);
+	/* With nothing to see or to set, say only why. */
+	if (!leaktrend_available())
+		return 0;
+
+	debugfs_create_file("suspects", 0400, dir, NULL, &leaktrend_suspects_fops);
+	debugfs_create_file("trends", 0400, dir, NULL, &leaktrend_trends_fops);
+	debugfs_create_file("sites", 0400, dir, NULL, &leaktrend_sites_fops);
+	debugfs_create_file("objects", 0400, dir, NULL, &leaktrend_objects_fops);
+	for (i = 0; i < ARRAY_SIZE(controls); i++)
+		debugfs_create_file(controls[i].name, 0600, dir,
+				    (void *)&controls[i], &control_fops);
+	for (i = 0; i < leaktrend_nr_params; i++)
+		debugfs_create_file(leaktrend_param_descs[i]->name, 0600, dir,
+				    (void *)leaktrend_param_descs[i], &param_fops);
+	return 0;
+}
+late_initcall(leaktrend_debugfs_init);

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * leaktrend: rounds. Once per interval the history of every site gets an entry,
+ * and the site a verdict.
+ *
+ * Locking: a round runs under leaktrend_mutex, in process context, and can be
+ * preempted everywhere but in the spinlock of one site at a time.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/clock.h>
+#include <linux/string.h>
+#include <linux/vmstat.h>
+#include <linux/workqueue.h>
+
+#include "internal.h"
+
+u32 leaktrend_round;
+
+/*
+ * When rounds ended, and how much slab reclaim had scanned by then. For twice as
+ * many as a site remembers: in the middle of a round some sites have its entry
+ * and others still have the oldest.
+ */
+#define LT_ROUND_TIMES	(2 * LT_RING)
+
+static u64 round_end_ms[LT_ROUND_TIMES];
+static unsigned long round_scanned[LT_ROUND_TIMES];
+
+static struct lt_engine_stats engine_stats;
+
+/* Grace period after which no hook uses a round before the last one. */
+static unsigned long round_cookie;
+
+static void round_work_fn(struct work_struct *work);
+static DECLARE_DELAYED_WORK(round_work, round_work_fn);
+
+static unsigned long slabs_scanned(void)
+{
+#ifdef CONFIG_VM_EVENT_COUNTERS
+	unsigned long events[NR_VM_EVENT_ITEMS];
+
+	all_vm_events(events);
+	return events[SLABS_SCANNED];
+#else
+	return 0;
+#endif
+}
+
+static void judge_site(struct lt_site *site, u64 now_ns)
+{
+	u32 low[LT_RING], elders[LT_RING];
+	u32 rounds = lt_param(min_rounds);
+	u32 last = site->last_round;
+	u32 first = last - rounds + 1;
+	struct lt_evidence e = {
+		.ignored = site->ignored_by,
+		.reclaimable = site->reclaimable,
+		.bytes = site->ring[last % LT_RING].bytes,
+	};
+	u32 i;
+
+	if (site->nr_rounds >= rounds) {
+		for (i = 0; i < rounds; i++) {
+			low[i] = site->ring[(first + i) % LT_RING].low;
+			elders[i] = site->ring[(first + i) % LT_RING].elders;
+		}
+		e.low = leaktrend_rise(low, rounds);
+		e.elders = leaktrend_rise(elders, rounds);
+		e.reclaimed = round_scanned[last % LT_ROUND_TIMES] !=
+			      round_scanned[first % LT_ROUND_TIMES];
+	}
+	if (site->oldest_ns && site->oldest_ns < now_ns)
+		e.age_ms = div_u64(now_ns - site->oldest_ns, NSEC_PER_MSEC);
+
+	site->verdict = leaktrend_judge(&e, lt_param(min_bytes),
+					lt_param(min_age_ms));
+}
+
+static void update_site(struct lt_site *site, u32 ended, u64 now_ns)
+{
+	leaktrend_ignore_update(site);
+
+	spin_lock(&site->lock);
+	leaktrend_history_record(site, ended);
+	site->oldest_ns = site->oldest_scan == U64_MAX ? 0 : site->oldest_scan;
+	judge_site(site, now_ns);
+	spin_unlock(&site->lock);
+}
+
+static void run_round(void)
+{
+	u64 begin_ns = ktime_get_ns();
+	u32 ended = leaktrend_round;
+	struct lt_engine_stats stats = {};
+	struct lt_site *site;
+	u64 now_ns;
+
+	lockdep_assert_held(&leaktrend_mutex);
+
+	WRITE_ONCE(round_end_ms[ended % LT_ROUND_TIMES],
+		   div_u64(begin_ns, NSEC_PER_MSEC));
+	round_scanned[ended % LT_ROUND_TIMES] = slabs_scanned();
+	WRITE_ONCE(leaktrend_round, ended + 1);
+	/* At the usual interval it has passed long ago. */
+	cond_synchronize_rcu(round_cookie);
+	round_cookie = get_state_synchronize_rcu();
+
+	leaktrend_for_each_site(site) {
+		site->oldest_scan = U64_MAX;
+		cond_resched();
+	}
+	leaktrend_table_oldest();
+
+	now_ns = local_clock();
+	leaktrend_for_each_site(site) {
+		/* One that has come after the others were asked for their oldest. */
+		if (!site->oldest_scan)
+			site->oldest_scan = U64_MAX;
+		update_site(site, ended, now_ns);
+		stats.sites++;
+		stats.suspects += site->verdict > LT_IGNORED;
+		cond_resched();
+	}
+
+	stats.rounds = ended + 1;
+	stats.duration_us = div_u64(ktime_get_ns() - begin_ns, NSEC_PER_USEC);
+	engine_stats = stats;
+}
+
+static void schedule_round(void)
+{
+	mod_delayed_work(system_dfl_wq, &round_work,
+			 msecs_to_jiffies(lt_param(interval_ms)));
+}
+
+static void round_work_fn(struct work_struct *work)
+{
+	mutex_lock(&leaktrend_mutex);
+	if (leaktrend_running) {
+		run_round();
+		schedule_round();
+	}
+	mutex_unlock(&leaktrend_mutex);
+}
+
+/**
+ * leaktrend_engine_scan() - Run a round now. The interval begins anew.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 when it is done, -ENODEV if tracking is off.
+ */
+int leaktrend_engine_scan(void)
+{
+	int ret = -ENODEV;
+
+	mutex_lock(&leaktrend_mutex);
+	if (leaktrend_running) {
+		run_round();
+		schedule_round();
+		ret = 0;
+	}
+	mutex_unlock(&leaktrend_mutex);
+	return ret;
+}
+
+/**
+ * leaktrend_engine_judge() - Apply what has changed but the history.
+ *
+ * Context: Process context under leaktrend_mutex, may sleep.
+ */
+void leaktrend_engine_judge(void)
+{
+	u64 now_ns = local_clock();
+	struct lt_site *site;
+
+	lockdep_assert_held(&leaktrend_mutex);
+
+	engine_stats.suspects = 0;
+	leaktrend_for_each_site(site) {
+		leaktrend_ignore_update(site);
+		spin_lock(&site->lock);
+		judge_site(site, now_ns);
+		spin_unlock(&site->lock);
+		engine_stats.suspects += site->verdict > LT_IGNORED;
+		cond_resched();
+	}
+}
+
+void leaktrend_engine_start(void)
+{
+	lockdep_assert_held(&leaktrend_mutex);
+	schedule_round();
+}
+
+/* A round that waits for the mutex now will find that there is nothing to do. */
+void leaktrend_engine_stop(void)
+{
+	lockdep_assert_held(&leaktrend_mutex);
+	cancel_delayed_work(&round_work);
+}
+
+/* With no site and no sample. */
+void leaktrend_engine_reset(void)
+{
+	lockdep_assert_held(&leaktrend_mutex);
+	WRITE_ONCE(leaktrend_round, 0);
+	round_cookie = get_state_synchronize_rcu();
+	memset(&engine_stats, 0, sizeof(engine_stats));
+}
+
+void leaktrend_engine_interval_changed(void)
+{
+	mutex_lock(&leaktrend_mutex);
+	if (leaktrend_running)
+		schedule_round();
+	mutex_unlock(&leaktrend_mutex);
+}
+
+void leaktrend_engine_stats(struct lt_engine_stats *stats)
+{
+	mutex_lock(&leaktrend_mutex);
+	*stats = engine_stats;
+	mutex_unlock(&leaktrend_mutex);
+}
+
+/**
+ * leaktrend_site_snapshot() - Copy what a report shows of a site.
+ * @site: The site.
+ * @snap: Where to.
+ *
+ * Context: Process context, with the site kept (see site.c).
+ */
+void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap)
+{
+	u64 now_ns = local_clock();
+	u32 i, first;
+
+	snap->id = site->id;
+	snap->kind = site->kind;
+	snap->handle = site->handle;
+	strscpy(snap->cache_name, site->cache_name);
+	snap->mixed = READ_ONCE(site->mixed);
+	snap->outstanding = leaktrend_counter(&site->outstanding);
+	snap->bytes = leaktrend_counter(&site->bytes);
+	snap->frees = leaktrend_counter(&site->frees);
+	/* Not a counter of its own, so that the three always agree. */
+	snap->allocs = snap->frees + snap->outstanding;
+	snap->variance = leaktrend_counter(&site->variance);
+
+	spin_lock(&site->lock);
+	snap->nr_rounds = site->nr_rounds;
+	first = site->last_round + 1 - site->nr_rounds;
+	for (i = 0; i < snap->nr_rounds; i++) {
+		snap->ring[i] = site->ring[(first + i) % LT_RING];
+		snap->time_ms[i] = READ_ONCE(round_end_ms[(first + i) % LT_ROUND_TIMES]);
+	}
+	snap->survivors = site->survivors;
+	snap->generations = site->generations;
+	snap->verdict = site->verdict;
+	snap->age_ms = 0;
+	if (site->oldest_ns && site->oldest_ns < now_ns)
+		snap->age_ms = div_u64(now_ns - site->oldest_ns, NSEC_PER_MSEC);
+	spin_unlock(&site->lock);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * leaktrend: what a site remembers of its rounds and of its generations.
+ *
+ * The hooks write the counters while they are read here, without a lock. Each
+ * counter is exact. That two of them do not belong to the same instant does no
+ * harm: what is missing in one round is in the next.
+ */
+#include <linux/atomic.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+
+#include "internal.h"
+
+/**
+ * leaktrend_counter() - Read a counter of a site.
+ * @counter: The counter.
+ *
+ * Return: Its value. 0 for the moment in which a free on one CPU is seen before
+ * the allocation on another.
+ */
+u64 leaktrend_counter(const atomic64_t *counter)
+{
+	return max_t(s64, atomic64_read(counter), 0);
+}
+
+static u32 read_objects(const atomic64_t *counter)
+{
+	return min_t(u64, leaktrend_counter(counter), U32_MAX);
+}
+
+/*
+ * The generation that turns too old for a slot joins the older ones.
+ *
+ * A hook decides by the number of the round which of the two it counts in. It
+ * does so in an RCU read-side section, and the grace period since the last round
+ * has passed, so no hook knows a round before @ended any more: for all of them
+ * this generation is one of the older ones, and nobody uses its slot. It is used
+ * again by generation @ended + 2, which does not begin before the next round.
+ */
+static void fold_generation(struct lt_site *site, u32 ended)
+{
+	u32 birth = ended - LT_GENERATION_MAX_AGE;
+
+	if (ended < LT_GENERATION_MAX_AGE)
+		return;
+	atomic64_add(atomic64_xchg(&site->gens[birth % LT_GENERATIONS], 0),
+		     &site->older);
+}
+
+/* Low-water mark of the round that ends, and begin of the next. */
+static u32 take_low(struct lt_site *site, u32 now)
+{
+	s64 low = atomic64_xchg(&site->low, now);
+	s64 start, was;
+
+	/* A free since @now was read has lowered what we have just replaced. */
+	start = leaktrend_counter(&site->outstanding);
+	was = atomic64_read(&site->low);
+	while (start < was && !atomic64_try_cmpxchg(&site->low, &was, start))
+		;
+
+	return min_t(u64, max_t(s64, low, 0), now);
+}
+
+static u32 count_elders(struct lt_site *site, u32 ended)
+{
+	s64 elders = atomic64_read(&site->older);
+	u32 age;
+
+	for (age = lt_param(elder_rounds);
+	     age < LT_GENERATION_MAX_AGE && age <= ended; age++)
+		elders += atomic64_read(&site->gens[(ended - age) % LT_GENERATIONS]);
+
+	return clamp_t(s64, elders, 0, U32_MAX);
+}
+
+static u32 count_survivors(struct lt_site *site, u32 ended, u32 generations)
+{
+	u32 age, survivors = 0;
+
+	for (age = 0; age < generations; age++)
+		survivors += !!leaktrend_counter(&site->gens[(ended - age) % LT_GENERATIONS]);
+
+	return survivors;
+}
+
+/**
+ * leaktrend_history_record() - Add the round that has ended to a site's history.
+ * @site:  The site.
+ * @ended: The round. Hooks count in the next one by now, and none counts in the
+ *	   one before it any more.
+ *
+ * Context: Under the lock of the site.
+ */
+void leaktrend_history_record(struct lt_site *site, u32 ended)
+{
+	struct lt_round *entry = &site->ring[ended % LT_RING];
+	u32 outstanding = read_objects(&site->outstanding);
+
+	fold_generation(site, ended);
+	entry->outstanding = outstanding;
+	entry->bytes = leaktrend_counter(&site->bytes);
+	entry->low = take_low(site, outstanding);
+	entry->elders = count_elders(site, ended);
+	site->last_round = ended;
+	site->nr_rounds = min(site->nr_rounds + 1, LT_RING);
+	site->generations = min_t(u32, lt_param(min_rounds), ended + 1);
+	site->survivors = count_survivors(site, ended, site->generations);
+}

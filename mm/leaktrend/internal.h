@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * leaktrend: what its files share.
+ *
+ *   sampler.c  which allocations are sampled, and with what weight
+ *   table.c	the live samples, by object address
+ *   site.c	the call paths, and what is outstanding at each
+ *   history.c	what was outstanding in the last rounds
+ *   engine.c	rounds, and the verdict of each
+ *   stats.c	the arithmetic of sampling and of trends, without any state
+ *   symbol.c	names of addresses
+ *   ignore.c	sites that an administrator has found normal
+ *   params.c	tunables, at boot and at run time
+ *   debugfs.c	the files to control it, and its status
+ *   report.c	the files that show sites and objects
+ *   core.c	boot, on, off
+ */
+#ifndef __MM_LEAKTREND_INTERNAL_H
+#define __MM_LEAKTREND_INTERNAL_H
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/leaktrend.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/page_ext.h>
+#include <linux/sched.h>
+#include <linux/spinlock.h>
+#include <linux/stackdepot.h>
+#include <linux/types.h>
+
+#include "leaktrend.h"
+
+struct lt_ignore;
+struct seq_file;
+
+/* Rounds of history that a site keeps. */
+#define LT_RING			32
+/*
+ * Generations that a site tells apart. Two more than that is what a slot needs
+ * between its last use and its next, see fold_generation().
+ */
+#define LT_GENERATIONS		64
+#define LT_GENERATION_MAX_AGE	(LT_GENERATIONS - 2)
+
+#define LT_MAX_STACK_DEPTH	64
+#define LT_CACHE_NAME_LEN	32
+
+static_assert(LT_RING <= LT_GENERATION_MAX_AGE);
+
+enum lt_kind {
+	LT_KIND_SLAB,
+};
+
+/* From harmless to worst: reports are ordered by it. */
+enum lt_verdict {
+	LT_NONE,
+	LT_IGNORED,
+	LT_CACHE_GROWTH,
+	LT_GROWING,
+	LT_LIKELY_LEAK,
+};
+
+/**
+ * struct lt_round - What a site looked like at the end of a round.
+ * @bytes:	 Outstanding bytes.
+ * @outstanding: Outstanding objects.
+ * @low:	 Low-water mark: the fewest outstanding at any time of the round.
+ * @elders:	 Outstanding objects that have survived elder_rounds rounds.
+ *
+ * All are estimates from samples. Objects are capped at U32_MAX.
+ */
+struct lt_round {
+	u64 bytes;
+	u32 outstanding;
+	u32 low;
+	u32 elders;
+};
+
+/**
+ * struct lt_site - A call path that allocates.
+ * @hash:	 In the hash table of sites.
+ * @list:	 In the list of all sites, oldest first.
+ * @id:		 Number in reports, from 0 in the order of appearance.
+ * @kind:	 What it allocates.
+ * @handle:	 Its stack in the stack depot.
+ * @cache_name:	 Cache of the first object, as text: a cache can go away.
+ * @cache:	 To tell whether another cache follows. Never dereferenced.
+ * @mixed:	 Objects of more than one cache were seen.
+ * @reclaimable: The first object's cache has SLAB_RECLAIM_ACCOUNT.
+ * @outstanding: Sum of the weights of live samples.
+ * @bytes:	 The same times their size.
+ * @frees:	 Sum of the weights of samples freed.
+ * @low:	 Smallest @outstanding since the round began.
+ * @variance:	 Sum of weight * (weight - 1) over live samples: the variance
+ *		 of @outstanding as an estimate.
+ * @older:	 Part of @outstanding that is older than the slots of @gens.
+ * @gens:	 @outstanding by the round of birth, modulo LT_GENERATIONS.
+ * @lock:	 Guards the fields below. Written by the engine, read by
+ *		 reports.
+ * @ring:	 History, round r at r % LT_RING.
+ * @nr_rounds:	 Rounds of it that are valid, at most LT_RING.
+ * @last_round:	 The last of them.
+ * @oldest_ns:	 When the oldest live sample was taken (local_clock()), 0 when
+ *		 there is none.
+ * @oldest_scan: The same while the engine works it out. Its alone.
+ * @survivors:	 How many of the last min_rounds generations have live samples.
+ * @generations: min_rounds, or fewer as long as there have been fewer.
+ * @verdict:	 Of the last round.
+ * @ignored_by:	 Entry of the ignore list that it matches, or NULL.
+ * @ignore_seq:	 State of the ignore list for which that was found.
+ *
+ * @oldest_scan, @ignored_by and @ignore_seq are guarded by leaktrend_mutex.
+ *
+ * The counters are written by the hooks without a lock, so each is exact, and
+ * the sums of one site agree with each other when nothing is in flight.
+ */
+struct lt_site {
+	struct hlist_node hash;
+	struct list_head list;
+	u32 id;
+	enum lt_kind kind;
+	depot_stack_handle_t handle;
+	char cache_name[LT_CACHE_NAME_LEN];
+	const struct kmem_cache *cache;
+	bool mixed;
+	bool reclaimable;
+
+	atomic64_t outstanding ____cacheline_aligned_in_smp;
+	atomic64_t bytes;
+	atomic64_t frees;
+	atomic64_t low;
+	atomic64_t variance;
+	atomic64_t older;
+	atomic64_t gens[LT_GENERATIONS];
+
+	spinlock_t lock;	/* see above */
+	struct lt_round ring[LT_RING];
+	u32 nr_rounds;
+	u32 last_round;
+	u64 oldest_ns;
+	u64 oldest_scan;
+	u32 survivors;
+	u32 generations;
+	enum lt_verdict verdict;
+	const struct lt_ignore *ignored_by;
+	u32 ignore_seq;
+};
+
+/**
+ * struct lt_sample - A live object that is tracked.
+ * @node:   In its bucket of the sample table.
+ * @object: Address, without KASAN tag.
+ * @site:   Where it was allocated.
+ * @ts_ns:  When (local_clock()).
+ * @birth:  In which round.
+ * @weight: How many allocations it stands for.
+ * @size:   Bytes that it takes in its slab.
+ * @gfp:    Flags of the allocation.
+ * @pid:    Task, 0 in interrupt.
+ * @tgid:   Thread group, 0 in interrupt.
+ * @comm:   Name of the task; "hardirq" or "softirq".
+ */
+struct lt_sample {
+	struct hlist_node node;
+	unsigned long object;
+	struct lt_site *site;
+	u64 ts_ns;
+	u32 birth;
+	u32 weight;
+	u32 size;
+	gfp_t gfp;
+	pid_t pid;
+	pid_t tgid;
+	char comm[TASK_COMM_LEN];
+};
+
+/**
+ * struct lt_object - A live object as a report shows it.
+ * @sample:	Copy. Its site may be gone.
+ * @handle:	Stack of the site.
+ * @cache_name: Of the object's cache.
+ */
+struct lt_object {
+	struct lt_sample sample;
+	depot_stack_handle_t handle;
+	char cache_name[LT_CACHE_NAME_LEN];
+};
+
+/* What could not be, or was not to be, tracked. Each has a line in status. */
+enum lt_count {
+	LT_DROPPED_MEMORY,
+	LT_DROPPED_STACK,
+	LT_DROPPED_SITES,
+	LT_DROPPED_NESTED,
+	LT_SKIPPED_KFENCE,
+	LT_SKIPPED_NOLOCK,
+	LT_SKIPPED_INTERNAL,
+	LT_MISSED_FREES,	/* found later, when the address was allocated anew */
+	LT_NR_COUNTS,
+};
+
+extern atomic_long_t leaktrend_counts[LT_NR_COUNTS];
+
+static inline void leaktrend_count(enum lt_count c)
+{
+	atomic_long_inc(&leaktrend_counts[c]);
+}
+
+/* core.c */
+
+enum lt_mode {
+	LT_MODE_OFF,
+	LT_MODE_STANDBY,
+	LT_MODE_ON,
+};
+
+/*
+ * Serialises on, off, clear and rounds, and thereby the life of sites: a site
+ * that is found under it, or under RCU, stays valid there.
+ */
+extern struct mutex leaktrend_mutex;
+/* Samples may be added. Written under leaktrend_mutex, read by the hooks. */
+extern bool leaktrend_running;
+/* Counts purges, so that a report can tell that its sites are gone. */
+extern u32 leaktrend_epoch;
+
+bool leaktrend_available(void);
+int leaktrend_enable(void);
+void leaktrend_disable(void);
+int leaktrend_clear(void);
+
+/* params.c */
+
+struct lt_params {
+	u64 sample_rate;
+	u64 interval_ms;
+	u64 min_rounds;
+	u64 min_bytes;
+	u64 min_age_ms;
+	u64 elder_rounds;
+	u64 stack_depth;
+	u64 max_sites;
+};
+
+extern struct lt_params leaktrend_params;
+
+#define lt_param(name) READ_ONCE(leaktrend_params.name)
+
+/**
+ * struct lt_param_desc - A tunable.
+ * @name:    Of the file, and after "leaktrend." on the command line.
+ * @value:   Where it is.
+ * @min:     Smallest value allowed.
+ * @max:     Greatest value allowed.
+ * @bytes:   A number of bytes: K, M, G and T are understood.
+ * @changed: Called after a change at run time, or NULL.
+ */
+struct lt_param_desc {
+	const char *name;
+	u64 *value;
+	u64 min;
+	u64 max;
+	bool bytes;
+	void (*changed)(void);
+};
+
+extern const struct lt_param_desc * const leaktrend_param_descs[];
+extern const unsigned int leaktrend_nr_params;
+
+int leaktrend_param_change(const struct lt_param_desc *desc, const char *text);
+
+/* sampler.c */
+
+void leaktrend_sampler_set_rate(void);
+int __init leaktrend_sampler_init(void);
+
+/* table.c */
+
+int leaktrend_table_init(void);
+int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample);
+struct lt_sample *leaktrend_table_remove(struct slab *slab, unsigned long object);
+void leaktrend_table_purge(void);
+unsigned long leaktrend_table_buckets(void);
+unsigned int leaktrend_table_copy(unsigned long bucket, struct lt_object *to,
+				  unsigned int max);
+void leaktrend_table_oldest(void);
+size_t leaktrend_table_memory(void);
+
+struct lt_sample *leaktrend_sample_alloc(gfp_t gfp);
+void leaktrend_sample_free(struct lt_sample *sample);
+void leaktrend_sample_counts(unsigned long *taken, unsigned long *freed);
+size_t leaktrend_sample_size(void);
+
+/* site.c */
+
+int leaktrend_site_init(void);
+struct lt_site *leaktrend_site_get(depot_stack_handle_t handle,
+				   enum lt_kind kind,
+				   const struct kmem_cache *s, gfp_t gfp);
+void leaktrend_site_alloc(struct lt_site *site, u32 weight, u32 size, u32 birth);
+void leaktrend_site_free(struct lt_site *site, const struct lt_sample *sample,
+			 u32 round);
+void leaktrend_sites_purge(void);
+u32 leaktrend_nr_sites(void);
+size_t leaktrend_site_memory(void);
+extern struct list_head leaktrend_sites;
+
+/* Under leaktrend_mutex. Sites that are added meanwhile may be seen or not. */
+#define leaktrend_for_each_site(site)					\
+	list_for_each_entry_rcu(site, &leaktrend_sites, list,		\
+				lockdep_is_held(&leaktrend_mutex))
+
+/* history.c */
+
+u64 leaktrend_counter(const atomic64_t *counter);
+void leaktrend_history_record(struct lt_site *site, u32 ended);
+
+/* engine.c */
+
+/**
+ * struct lt_engine_stats - What the engine tells about itself.
+ * @rounds:	Rounds finished since tracking was enabled or cleared.
+ * @duration_us: What the last one took.
+ * @sites:	How many sites it went over.
+ * @suspects:	Sites that are suspects.
+ */
+struct lt_engine_stats {
+	u32 rounds;
+	u32 duration_us;
+	u32 sites;
+	u32 suspects;
+};
+
+/* Number of the current round, the birth of what is allocated now. */
+extern u32 leaktrend_round;
+
+void leaktrend_engine_start(void);
+void leaktrend_engine_stop(void);
+void leaktrend_engine_reset(void);
+void leaktrend_engine_interval_changed(void);
+int leaktrend_engine_scan(void);
+void leaktrend_engine_judge(void);
+void leaktrend_engine_stats(struct lt_engine_stats *stats);
+
+/**
+ * struct lt_snapshot - A site as a report shows it.
+ * @id:		 See struct lt_site, as for all that has the same name there.
+ * @kind:	 -
+ * @handle:	 -
+ * @cache_name:	 -
+ * @mixed:	 -
+ * @outstanding: Now.
+ * @bytes:	 Now.
+ * @allocs:	 Estimated number of allocations so far.
+ * @frees:	 -
+ * @variance:	 -
+ * @age_ms:	 Age of the oldest live sample at the last round, 0 if none.
+ * @nr_rounds:	 Entries of @ring and @time_ms.
+ * @ring:	 History, oldest first.
+ * @time_ms:	 When each of these rounds ended.
+ * @survivors:	 -
+ * @generations: -
+ * @verdict:	 -
+ */
+struct lt_snapshot {
+	u32 id;
+	enum lt_kind kind;
+	depot_stack_handle_t handle;
+	char cache_name[LT_CACHE_NAME_LEN];
+	bool mixed;
+	u64 outstanding;
+	u64 bytes;
+	u64 allocs;
+	u64 frees;
+	u64 variance;
+	u64 age_ms;
+	u32 nr_rounds;
+	struct lt_round ring[LT_RING];
+	u64 time_ms[LT_RING];
+	u32 survivors;
+	u32 generations;
+	enum lt_verdict verdict;
+};
+
+void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
+
+/* stats.c */
+
+#define LT_PAIRS	(LT_RING * (LT_RING - 1) / 2)
+
+/**
+ * struct lt_rise - How a series moved.
+ * @grew:    It never fell and did rise.
+ * @steady:  It did so in both halves: it has not come to rest.
+ */
+struct lt_rise {
+	bool grew;
+	bool steady;
+};
+
+/**
+ * struct lt_evidence - What a verdict is made from.
+ * @ignored:	 The site is on the ignore list.
+ * @reclaimable: Its objects are in a cache that reclaim can shrink.
+ * @reclaimed:	 Slab reclaim ran while the site grew.
+ * @low:	 Movement of the low-water mark.
+ * @elders:	 Movement of the elders.
+ * @bytes:	 Outstanding bytes.
+ * @age_ms:	 Age of the oldest live sample.
+ */
+struct lt_evidence {
+	bool ignored;
+	bool reclaimable;
+	bool reclaimed;
+	struct lt_rise low;
+	struct lt_rise elders;
+	u64 bytes;
+	u64 age_ms;
+};
+
+enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
+				u64 min_age_ms);
+struct lt_rise leaktrend_rise(const u32 *v, unsigned int n);
+u64 leaktrend_gap_scale(u32 rate);
+u32 leaktrend_gap_draw(u64 scale, u32 random);
+s64 leaktrend_slope(const u64 *time_ms, const u64 *bytes, unsigned int n,
+		    s64 *scratch);
+int leaktrend_mann_kendall(const u64 *v, unsigned int n);
+u32 leaktrend_error_permille(u64 variance, u64 outstanding);
+u64 leaktrend_sample_variance(u32 weight);
+bool leaktrend_generation_in_slot(u32 round, u32 birth);
+
+/* ignore.c */
+
+int leaktrend_ignore_command(char *command);
+void leaktrend_ignore_update(struct lt_site *site);
+void leaktrend_ignore_show(struct seq_file *m);
+
+/* symbol.c */
+
+void leaktrend_symbol(unsigned long address, char *text);
+void leaktrend_symbol_name(unsigned long address, char *name);
+
+/* report.c */
+
+extern const struct file_operations leaktrend_sites_fops;
+extern const struct file_operations leaktrend_trends_fops;
+extern const struct file_operations leaktrend_suspects_fops;
+extern const struct file_operations leaktrend_objects_fops;
+
+#endif /* __MM_LEAKTREND_INTERNAL_H */

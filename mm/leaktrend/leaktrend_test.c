@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit tests of leaktrend: sampling, history, trends and verdicts.
+ */
+#include <kunit/test.h>
+#include <linux/limits.h>
+#include <linux/prandom.h>
+#include <linux/rcupdate.h>
+
+#include "internal.h"
+
+#define HOUR_MS	(3600ULL * 1000)
+
+/* Sampling */
+
+/*
+ * Of n gaps of a geometric distribution with p = 1/rate the mean is rate - 1 and
+ * its standard error sqrt(rate * (rate - 1) / n), less than rate / sqrt(n). The
+ * seed is fixed, so that the test repeats; 4 such errors are allowed.
+ */
+static void gap_mean_and_spread(struct kunit *test)
+{
+	static const u32 rates[] = { 2, 3, 10, 100, 1000, 100000 };
+	const unsigned int n = 40000, root = 200;
+	struct rnd_state random;
+	unsigned int i, j;
+
+	prandom_seed_state(&random, 42);
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		u64 rate = rates[i], scale = leaktrend_gap_scale(rate);
+		u64 sum = 0, squares = 0, mean, variance, expected;
+
+		for (j = 0; j < n; j++) {
+			u64 gap = leaktrend_gap_draw(scale, prandom_u32_state(&random));
+
+			sum += gap;
+			squares += gap * gap;
+		}
+		/* In thousandths, so that small rates are tested, too. */
+		mean = sum * 1000 / n;
+		expected = (rate - 1) * 1000;
+		KUNIT_EXPECT_LT_MSG(test, abs_diff(mean, expected),
+				    4 * rate * 1000 / root,
+				    "rate %llu: mean gap %llu/1000", rate, mean);
+
+		/* rate * (rate - 1); of a fixed gap it would be nothing. */
+		variance = squares / n - (sum / n) * (sum / n);
+		KUNIT_EXPECT_GT_MSG(test, variance, rate * (rate - 1) * 8 / 10,
+				    "rate %llu", rate);
+		KUNIT_EXPECT_LT_MSG(test, variance, rate * (rate - 1) * 12 / 10 + rate,
+				    "rate %llu", rate);
+	}
+}
+
+/* A gap of 0 has probability p: consecutive allocations can both be sampled. */
+static void gap_zero_is_as_likely_as_it_must_be(struct kunit *test)
+{
+	const unsigned int n = 100000;
+	u64 scale = leaktrend_gap_scale(10);
+	struct rnd_state random;
+	unsigned int i, zero = 0;
+
+	prandom_seed_state(&random, 7);
+	for (i = 0; i < n; i++)
+		zero += !leaktrend_gap_draw(scale, prandom_u32_state(&random));
+
+	/* 10000 +- 5 standard errors of 95. */
+	KUNIT_EXPECT_GT(test, zero, 10000 - 475);
+	KUNIT_EXPECT_LT(test, zero, 10000 + 475);
+}
+
+static void gap_edges(struct kunit *test)
+{
+	/* The greatest random number gives no gap, the least a great one. */
+	KUNIT_EXPECT_EQ(test, leaktrend_gap_draw(leaktrend_gap_scale(100), U32_MAX), 0U);
+	KUNIT_EXPECT_GT(test, leaktrend_gap_draw(leaktrend_gap_scale(100), 0), 2000U);
+	KUNIT_EXPECT_LT(test, leaktrend_gap_draw(leaktrend_gap_scale(100), 0), 2300U);
+	/* Nor does the longest gap of the greatest rate overflow. */
+	KUNIT_EXPECT_GT(test, leaktrend_gap_draw(leaktrend_gap_scale(1000000), 0), 20000000U);
+	KUNIT_EXPECT_LT(test, leaktrend_gap_draw(leaktrend_gap_scale(1000000), 0), 23000000U);
+}
+
+static void weights_and_error(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, leaktrend_sample_variance(1), 0ULL);
+	KUNIT_EXPECT_EQ(test, leaktrend_sample_variance(100), 9900ULL);
+	KUNIT_EXPECT_EQ(test, leaktrend_sample_variance(1000000), 999999000000ULL);
+
+	/* 100 samples of weight 100: 10000 +- sqrt(100 * 9900) = 995. */
+	KUNIT_EXPECT_EQ(test, leaktrend_error_permille(100 * 9900, 10000), 99U);
+	/* Exact, and nothing at all. */
+	KUNIT_EXPECT_EQ(test, leaktrend_error_permille(0, 10000), 0U);
+	KUNIT_EXPECT_EQ(test, leaktrend_error_permille(0, 0), 0U);
+	/* A single sample says that there is something. */
+	KUNIT_EXPECT_EQ(test, leaktrend_error_permille(9900, 100), 990U);
+	KUNIT_EXPECT_EQ(test, leaktrend_error_permille(9900, 50), 1000U);
+	/* More than 2^32 objects. */
+	KUNIT_EXPECT_EQ(test, leaktrend_error_permille(1ULL << 60, 1ULL << 34), 62U);
+	KUNIT_EXPECT_EQ(test, leaktrend_error_permille(U64_MAX, U64_MAX), 0U);
+}
+
+/* History. The sites here are on no list, so that rounds can be played through. */
+
+static struct lt_site *new_site(struct kunit *test)
+{
+	struct lt_site *site = kunit_kzalloc(test, sizeof(*site), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, site);
+	spin_lock_init(&site->lock);
+	return site;
+}
+
+static void site_alloc(struct lt_site *site, u32 n, u32 weight, u32 round)
+{
+	while (n--)
+		leaktrend_site_alloc(site, weight, 64, round);
+}
+
+static void site_free(struct lt_site *site, u32 n, u32 weight, u32 birth, u32 round)
+{
+	struct lt_sample sample = { .weight = weight, .size = 64, .birth = birth };
+
+	while (n--)
+		leaktrend_site_free(site, &sample, round);
+}
+
+static struct lt_round *record(struct lt_site *site, u32 round)
+{
+	leaktrend_history_record(site, round);
+	return &site->ring[round % LT_RING];
+}
+
+static void counters(struct kunit *test)
+{
+	struct lt_site *site = new_site(test);
+	struct lt_round *r;
+
+	site_alloc(site, 3, 100, 0);
+	site_alloc(site, 2, 1, 0);
+	site_free(site, 1, 100, 0, 0);
+	r = record(site, 0);
+
+	KUNIT_EXPECT_EQ(test, r->outstanding, 202U);
+	KUNIT_EXPECT_EQ(test, r->bytes, 202ULL * 64);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->frees), 100LL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->variance), 2 * 9900LL);
+	KUNIT_EXPECT_EQ(test, site->nr_rounds, 1U);
+}
+
+static void low_water_mark(struct kunit *test)
+{
+	struct lt_site *site = new_site(test);
+	struct lt_round *r;
+
+	/* It has been 0 before the first. */
+	site_alloc(site, 10, 1, 0);
+	r = record(site, 0);
+	KUNIT_EXPECT_EQ(test, r->low, 0U);
+	KUNIT_EXPECT_EQ(test, r->outstanding, 10U);
+
+	/* Nothing happens. */
+	KUNIT_EXPECT_EQ(test, record(site, 1)->low, 10U);
+
+	/* A burst that goes away and more: what was least in between. */
+	site_alloc(site, 100, 1, 2);
+	site_free(site, 100, 1, 2, 2);
+	site_free(site, 3, 1, 0, 2);
+	site_alloc(site, 50, 1, 2);
+	r = record(site, 2);
+	KUNIT_EXPECT_EQ(test, r->low, 7U);
+	KUNIT_EXPECT_EQ(test, r->outstanding, 57U);
+
+	/* The next round begins with what there is, not with an old mark. */
+	site_alloc(site, 1, 1, 3);
+	KUNIT_EXPECT_EQ(test, record(site, 3)->low, 57U);
+}
+
+static void elders(struct kunit *test)
+{
+	u32 elder_rounds = lt_param(elder_rounds);
+	struct lt_site *site = new_site(test);
+	u32 round;
+
+	/* Each round 10 that stay and 1000 that go in the next one. */
+	for (round = 0; round < 3 * LT_GENERATIONS; round++) {
+		u32 expected = round < elder_rounds ? 0 : 10 * (round - elder_rounds + 1);
+
+		if (round)
+			site_free(site, 1000, 1, round - 1, round);
+		site_alloc(site, 1010, 1, round);
+		KUNIT_EXPECT_EQ_MSG(test, record(site, round)->elders, expected,
+				    "round %u", round);
+	}
+	KUNIT_EXPECT_EQ(test, site->survivors, site->generations);
+}
+
+/* Generations that are older than there are slots, freed before and after. */
+static void generations_wrap(struct kunit *test)
+{
+	struct lt_site *site = new_site(test);
+	u32 round;
+
+	site_alloc(site, 5, 100, 0);
+	for (round = 0; round < 2 * LT_GENERATIONS + 3; round++) {
+		struct lt_round *r = record(site, round);
+
+		KUNIT_EXPECT_EQ_MSG(test, r->outstanding, 500U, "round %u", round);
+		KUNIT_EXPECT_EQ_MSG(test, atomic64_read(&site->older),
+				    round < LT_GENERATION_MAX_AGE ? 0LL : 500LL,
+				    "round %u", round);
+	}
+
+	/* As seen by a hook in the round that follows the last one recorded. */
+	site_free(site, 2, 100, 0, round);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->older), 300LL);
+	site_alloc(site, 1, 100, round);
+	site_free(site, 3, 100, 0, round);
+	KUNIT_EXPECT_EQ(test, record(site, round)->outstanding, 100U);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->older), 0LL);
+	KUNIT_EXPECT_EQ(test, site->survivors, 1U);
+	KUNIT_EXPECT_EQ(test, site->nr_rounds, (u32)LT_RING);
+}
+
+/* Every age at which an object can die, in the last round that knows its slot. */
+static void generations_end_at_zero(struct kunit *test)
+{
+	u32 age, round, i;
+
+	for (age = 0; age <= LT_GENERATIONS + 2; age++) {
+		struct lt_site *site = new_site(test);
+
+		for (round = 0; round < 3 * LT_GENERATIONS; round++) {
+			site_alloc(site, 1, 10, round);
+			if (round >= age)
+				site_free(site, 1, 10, round - age, round);
+			record(site, round);
+		}
+		for (i = round - age; i < round; i++)
+			site_free(site, 1, 10, i, round);
+		record(site, round);
+
+		for (i = 0; i < LT_GENERATIONS; i++)
+			KUNIT_EXPECT_EQ_MSG(test, atomic64_read(&site->gens[i]), 0LL,
+					    "age %u, slot %u", age, i);
+		KUNIT_EXPECT_EQ_MSG(test, atomic64_read(&site->older), 0LL,
+				    "age %u", age);
+		KUNIT_EXPECT_EQ(test, atomic64_read(&site->outstanding), 0LL);
+		KUNIT_EXPECT_EQ(test, atomic64_read(&site->bytes), 0LL);
+		KUNIT_EXPECT_EQ(test, atomic64_read(&site->variance), 0LL);
+		kunit_kfree(test, site);
+	}
+}
+
+static void generation_slot_edges(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, leaktrend_generation_in_slot(5, 5));
+	KUNIT_EXPECT_TRUE(test, leaktrend_generation_in_slot(LT_GENERATION_MAX_AGE - 1, 0));
+	KUNIT_EXPECT_FALSE(test, leaktrend_generation_in_slot(LT_GENERATION_MAX_AGE, 0));
+	/* The number of the round wraps. */
+	KUNIT_EXPECT_TRUE(test, leaktrend_generation_in_slot(1, U32_MAX));
+	KUNIT_EXPECT_FALSE(test, leaktrend_generation_in_slot(LT_GENERATION_MAX_AGE,
+							      U32_MAX));
+}
+
+static void overflow(struct kunit *test)
+{
+	struct lt_site *site = new_site(test);
+	struct lt_round *r;
+
+	/* 64-bit counters, 32 bits in the history: it is capped, not wrapped. */
+	atomic64_set(&site->outstanding, 5LL << 32);
+	atomic64_set(&site->bytes, S64_MAX);
+	atomic64_set(&site->low, 5LL << 32);
+	atomic64_set(&site->older, 5LL << 32);
+	r = record(site, 0);
+	KUNIT_EXPECT_EQ(test, r->outstanding, U32_MAX);
+	KUNIT_EXPECT_EQ(test, r->low, U32_MAX);
+	KUNIT_EXPECT_EQ(test, r->elders, U32_MAX);
+	KUNIT_EXPECT_EQ(test, r->bytes, (u64)S64_MAX);
+
+	/* A free that is seen before its allocation. */
+	atomic64_set(&site->outstanding, -1);
+	atomic64_set(&site->bytes, -64);
+	r = record(site, 1);
+	KUNIT_EXPECT_EQ(test, r->outstanding, 0U);
+	KUNIT_EXPECT_EQ(test, r->bytes, 0ULL);
+	KUNIT_EXPECT_EQ(test, r->low, 0U);
+}
+
+/* Trends */
+
+static void rise(struct kunit *test)
+{
+	static const struct {
+		u32 v[8];
+		bool grew, steady;
+	} cases[] = {
+		{ { 1, 2, 3, 4, 5, 6, 7, 8 }, true, true },
+		{ { 5, 5, 5, 5, 5, 5, 5, 5 }, false, false },
+		{ { 1, 2, 3, 2, 5, 6, 7, 8 }, false, false },
+		{ { 8, 7, 6, 5, 4, 3, 2, 1 }, false, false },
+		/* Filled once: it grew, but has come to rest. */
+		{ { 0, 0, 9, 9, 9, 9, 9, 9 }, true, false },
+		{ { 0, 9, 9, 9, 9, 9, 9, 9 }, true, false },
+		{ { 9, 9, 9, 9, 9, 9, 9, 10 }, true, false },
+		/* Slow, but it goes on. */
+		{ { 1, 1, 1, 2, 2, 2, 3, 3 }, true, true },
+		{ { 0, 0, 0, 0, 0, 0, 0, U32_MAX }, true, false },
+		{ { U32_MAX, 0, 0, 0, 0, 0, 0, 0 }, false, false },
+		/* The fall is in the last step only. */
+		{ { 1, 2, 3, 4, 5, 6, 7, 6 }, false, false },
+	};
+	static const u32 two[] = { 1, 2 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct lt_rise r = leaktrend_rise(cases[i].v, 8);
+
+		KUNIT_EXPECT_EQ_MSG(test, r.grew, cases[i].grew, "case %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, r.steady, cases[i].steady, "case %u", i);
+	}
+
+	KUNIT_EXPECT_FALSE(test, leaktrend_rise(two, 0).grew);
+	KUNIT_EXPECT_FALSE(test, leaktrend_rise(two, 1).grew);
+	KUNIT_EXPECT_TRUE(test, leaktrend_rise(two, 2).grew);
+}
+
+static void verdicts(struct kunit *test)
+{
+	const struct lt_rise up = { true, true }, resting = { true, false }, none = {};
+	const u64 min_bytes = 1000, min_age = 5000;
+	struct lt_evidence e = { .low = up, .bytes = 1000, .age_ms = 5000 };
+
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
+
+	/* Size and age, at the edge. */
+	e.bytes = 999;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+	e.bytes = 1000;
+	e.age_ms = 4999;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+	e.age_ms = 5000;
+
+	/* Either series will do, but it must not rest. */
+	e.low = none;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_NONE);
+	e.elders = up;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
+	e.elders = resting;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+
+	/* A cache that nobody has asked to shrink. */
+	e.elders = up;
+	e.reclaimable = true;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
+	e.reclaimed = true;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
+	e.bytes = 0;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
+
+	e.bytes = U64_MAX;
+	e.ignored = true;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_IGNORED);
+}
+
+struct slope_data {
+	u64 time_ms[LT_RING];
+	u64 bytes[LT_RING];
+	s64 scratch[LT_PAIRS];
+};
+
+static void slope(struct kunit *test)
+{
+	struct slope_data *d = kunit_kzalloc(test, sizeof(*d), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, d);
+	for (i = 0; i < LT_RING; i++) {
+		d->time_ms[i] = 1000 + i * 60000;
+		d->bytes[i] = 5000 + i * 100;
+	}
+	/* 100 bytes a minute. */
+	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, LT_RING, d->scratch),
+			6000LL);
+
+	/* A quarter of the values is nonsense, and it hardly moves. */
+	for (i = 3; i < LT_RING; i += 4)
+		d->bytes[i] = i % 8 == 3 ? 0 : 1ULL << 40;
+	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, LT_RING, d->scratch),
+			6000LL);
+
+	for (i = 0; i < LT_RING; i++)
+		d->bytes[i] = 5000 - i * 100;
+	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, LT_RING, d->scratch),
+			-6000LL);
+
+	/* Nothing to draw a line through, and rounds at the same time. */
+	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 0, d->scratch), 0LL);
+	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 1, d->scratch), 0LL);
+	d->time_ms[1] = d->time_ms[0];
+	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch), 0LL);
+
+	/* As steep as can be: capped. */
+	d->bytes[0] = 0;
+	d->bytes[1] = U64_MAX;
+	d->time_ms[1] = d->time_ms[0] + 1;
+	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch), S64_MAX);
+	d->bytes[0] = U64_MAX;
+	d->bytes[1] = 0;
+	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch), -S64_MAX);
+	/* Too great to be multiplied first, but not too great: 2^60 in 2^30 hours. */
+	d->bytes[0] = 0;
+	d->bytes[1] = 1ULL << 60;
+	d->time_ms[1] = d->time_ms[0] + (HOUR_MS << 10);
+	KUNIT_EXPECT_GT(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch),
+			(1LL << 50) - (1LL << 40));
+	KUNIT_EXPECT_LE(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch), 1LL << 50);
+}
+
+static void rank_correlation(struct kunit *test)
+{
+	static const u64 up[] = { 1, 2, 3, 4, 5 };
+	static const u64 down[] = { 5, 4, 3, 2, 1 };
+	static const u64 flat[] = { 3, 3, 3, 3, 3 };
+	static const u64 mixed[] = { 1, 3, 2, 4, 5 };
+
+	KUNIT_EXPECT_EQ(test, leaktrend_mann_kendall(up, 5), 100);
+	KUNIT_EXPECT_EQ(test, leaktrend_mann_kendall(down, 5), -100);
+	KUNIT_EXPECT_EQ(test, leaktrend_mann_kendall(flat, 5), 0);
+	KUNIT_EXPECT_EQ(test, leaktrend_mann_kendall(mixed, 5), 80);
+	KUNIT_EXPECT_EQ(test, leaktrend_mann_kendall(up, 1), 0);
+	KUNIT_EXPECT_EQ(test, leaktrend_mann_kendall(up, 0), 0);
+}
+
+static struct kunit_case leaktrend_cases[] = {
+	KUNIT_CASE(gap_mean_and_spread),
+	KUNIT_CASE(gap_zero_is_as_likely_as_it_must_be),
+	KUNIT_CASE(gap_edges),
+	KUNIT_CASE(weights_and_error),
+	KUNIT_CASE(counters),
+	KUNIT_CASE(low_water_mark),
+	KUNIT_CASE(elders),
+	KUNIT_CASE(generations_wrap),
+	KUNIT_CASE(generations_end_at_zero),
+	KUNIT_CASE(generation_slot_edges),
+	KUNIT_CASE(overflow),
+	KUNIT_CASE(rise),
+	KUNIT_CASE(verdicts),
+	KUNIT_CASE(slope),
+	KUNIT_CASE(rank_correlation),
+	{}
+};
+
+static struct kunit_suite leaktrend_suite = {
+	.name = "leaktrend",
+	.test_cases = leaktrend_cases,
+};
+kunit_test_suites(&leaktrend_suite);
+
+MODULE_DESCRIPTION("KUnit tests of leaktrend");
+MODULE_LICENSE("GPL");

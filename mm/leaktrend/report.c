@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * leaktrend: the files that show sites and objects.
+ *
+ * A file of sites fixes at open which sites it shows and in what order, so that
+ * none is lost or repeated whatever happens while it is read. Each is copied at
+ * the moment it is printed, and printed without any lock. If tracking is cleared
+ * meanwhile the rest is gone, and the file says so.
+ */
+#include <linux/fs.h>
+#include <linux/gfp.h>
+#include <linux/kallsyms.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <linux/string.h>
+
+#include "internal.h"
+
+static const char * const verdict_names[] = {
+	[LT_NONE]	  = "NONE",
+	[LT_IGNORED]	  = "IGNORED",
+	[LT_CACHE_GROWTH] = "CACHE_GROWTH",
+	[LT_GROWING]	  = "GROWING",
+	[LT_LIKELY_LEAK]  = "LIKELY_LEAK",
+};
+
+static const char * const kind_names[] = {
+	[LT_KIND_SLAB]	= "slab",
+};
+
+struct report_item {
+	struct lt_site *site;
+	enum lt_verdict verdict;
+	u64 growth;
+};
+
+/**
+ * struct report - An open file of sites.
+ * @epoch:   Of the sites in @items.
+ * @nr:	     How many there are.
+ * @show:    Prints a snapshot.
+ * @empty:   Printed if there are none, with the number of rounds and sites.
+ * @header:  Printed before the first, or NULL.
+ * @cut:     It has been said that the rest is gone.
+ * @snap:    The site that is being printed.
+ * @scratch: For its slope.
+ * @series:  For its slope.
+ * @text:    For a symbol.
+ * @items:   What to show.
+ */
+struct report {
+	u32 epoch;
+	unsigned int nr;
+	void (*show)(struct seq_file *m, struct report *report);
+	const char *header;
+	const char *empty;
+	bool cut;
+	struct lt_snapshot snap;
+	s64 scratch[LT_PAIRS];
+	u64 series[LT_RING];
+	char text[KSYM_SYMBOL_LEN];
+	struct report_item items[];
+};
+
+static s64 snapshot_slope(struct report *report, int *tau)
+{
+	const struct lt_snapshot *snap = &report->snap;
+	u32 i;
+
+	for (i = 0; i < snap->nr_rounds; i++)
+		report->series[i] = snap->ring[i].bytes;
+	*tau = leaktrend_mann_kendall(report->series, snap->nr_rounds);
+	return leaktrend_slope(snap->time_ms, report->series, snap->nr_rounds,
+			       report->scratch);
+}
+
+static u32 snapshot_elders(const struct lt_snapshot *snap)
+{
+	return snap->nr_rounds ? snap->ring[snap->nr_rounds - 1].elders : 0;
+}
+
+static void show_stack(struct seq_file *m, depot_stack_handle_t handle, char *text)
+{
+	unsigned long *frames;
+	unsigned int nr, i;
+
+	nr = stack_depot_fetch(handle, &frames);
+	for (i = 0; i < nr; i++) {
+		leaktrend_symbol(frames[i], text);
+		seq_printf(m, " %s\n", text);
+	}
+}
+
+static void show_block(struct seq_file *m, struct report *report)
+{
+	const struct lt_snapshot *snap = &report->snap;
+	u32 error, i;
+	u64 seconds;
+	u32 ms;
+	s64 slope;
+	int tau;
+
+	slope = snapshot_slope(report, &tau);
+	error = leaktrend_error_permille(snap->variance, snap->outstanding);
+	seconds = div_u64_rem(snap->age_ms, MSEC_PER_SEC, &ms);
+
+	seq_printf(m, "site #%u, stack_id=%#x, outstanding=%llu, bytes=%llu\n",
+		   snap->id, snap->handle, snap->outstanding, snap->bytes);
+	seq_printf(m, "frees   : %llu\n", snap->frees);
+	seq_puts(m, "trend   : [");
+	for (i = 0; i < snap->nr_rounds; i++)
+		seq_printf(m, "%s%u", i ? ", " : "", snap->ring[i].outstanding);
+	seq_puts(m, "]\n");
+	seq_printf(m, "status  : %s\n", verdict_names[snap->verdict]);
+	seq_printf(m, "kind    : %s\n", kind_names[snap->kind]);
+	seq_printf(m, "cache   : %s%s\n", snap->cache_name,
+		   snap->mixed ? " and others" : "");
+	seq_printf(m, "allocs  : %llu\n", snap->allocs);
+	seq_printf(m, "oldest  : %llu.%03u s\n", seconds, ms);
+	seq_printf(m, "survive : %u of %u generations\n", snap->survivors,
+		   snap->generations);
+	seq_printf(m, "elders  : %u\n", snapshot_elders(snap));
+	seq_printf(m, "growth  : %+lld bytes/h, tau=%s%d.%02d (%u rounds)\n", slope,
+		   tau < 0 ? "-" : "", abs(tau) / 100, abs(tau) % 100,
+		   snap->nr_rounds);
+	seq_printf(m, "error   : +-%u.%u %%\n", error / 10, error % 10);
+	seq_puts(m, "stack trace:\n");
+	show_stack(m, snap->handle, report->text);
+	seq_putc(m, '\n');
+}
+
+static void show_line(struct seq_file *m, struct report *report)
+{
+	struct lt_snapshot *snap = &report->snap;
+	u32 low = snap->nr_rounds ? snap->ring[snap->nr_rounds - 1].low : 0;
+	s64 slope;
+	int tau;
+
+	slope = snapshot_slope(report, &tau);
+	strreplace(snap->cache_name, ' ', '_');
+	seq_printf(m, "%u %s %#x %s %s %llu %llu %llu %llu %u %u %u %llu %lld %u\n",
+		   snap->id, kind_names[snap->kind], snap->handle,
+		   snap->cache_name, verdict_names[snap->verdict],
+		   snap->outstanding, snap->bytes, snap->allocs, snap->frees,
+		   low, snapshot_elders(snap), snap->survivors, snap->age_ms,
+		   slope,
+		   leaktrend_error_permille(snap->variance, snap->outstanding));
+}
+
+static void *report_start(struct seq_file *m, loff_t *pos)
+{
+	struct report *report = m->private;
+
+	if (*pos == 0)
+		return SEQ_START_TOKEN;
+	return *pos <= report->nr ? &report->items[*pos - 1] : NULL;
+}
+
+static void *report_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return report_start(m, pos);
+}
+
+static void report_stop(struct seq_file *m, void *v)
+{
+}
+
+static int report_show(struct seq_file *m, void *v)
+{
+	struct report *report = m->private;
+	struct report_item *item = v;
+	bool valid;
+
+	if (v == SEQ_START_TOKEN) {
+		if (report->header)
+			seq_puts(m, report->header);
+		if (!report->nr && report->empty) {
+			struct lt_engine_stats stats;
+
+			leaktrend_engine_stats(&stats);
+			seq_printf(m, report->empty, stats.rounds, stats.sites,
+				   READ_ONCE(leaktrend_running) ? "on" : "standby");
+		}
+		return 0;
+	}
+
+	rcu_read_lock();
+	/* Changed before the grace period after which sites are freed. */
+	valid = READ_ONCE(leaktrend_epoch) == report->epoch;
+	if (valid)
+		leaktrend_site_snapshot(item->site, &report->snap);
+	rcu_read_unlock();
+
+	if (valid) {
+		report->show(m, report);
+	} else if (!report->cut) {
+		seq_puts(m, "# cleared while this was read\n");
+		report->cut = !seq_has_overflowed(m);
+	}
+	return 0;
+}
+
+static const struct seq_operations report_seq_ops = {
+	.start	= report_start,
+	.next	= report_next,
+	.stop	= report_stop,
+	.show	= report_show,
+};
+
+static int cmp_worst_first(const void *a, const void *b)
+{
+	const struct report_item *x = a, *y = b;
+
+	if (x->verdict != y->verdict)
+		return x->verdict > y->verdict ? -1 : 1;
+	if (x->growth != y->growth)
+		return x->growth > y->growth ? -1 : 1;
+	return 0;
+}
+
+static void fill_item(struct report_item *item, struct lt_site *site)
+{
+	u64 first, last;
+
+	spin_lock(&site->lock);
+	last = site->ring[site->last_round % LT_RING].bytes;
+	first = site->ring[(site->last_round + 1 - site->nr_rounds) % LT_RING].bytes;
+	item->site = site;
+	item->verdict = site->verdict;
+	item->growth = site->nr_rounds && last > first ? last - first : 0;
+	spin_unlock(&site->lock);
+}
+
+static bool is_suspect(const struct lt_site *site)
+{
+	return READ_ONCE(site->verdict) > LT_IGNORED;
+}
+
+static bool is_outstanding(const struct lt_site *site)
+{
+	return atomic64_read(&site->outstanding) > 0;
+}
+
+/*
+ * Sites come and go, so the room for them is a guess until leaktrend_mutex keeps
+ * them; those that come after that are not shown.
+ */
+static int report_open(struct file *file, void (*show)(struct seq_file *, struct report *),
+		       bool (*wanted)(const struct lt_site *), bool ranked,
+		       const char *header, const char *empty)
+{
+	struct lt_site *site;
+	struct report *report;
+	unsigned int room;
+	int ret;
+
+	mutex_lock(&leaktrend_mutex);
+	room = leaktrend_nr_sites();
+	report = kvzalloc(struct_size(report, items, room), GFP_KERNEL);
+	if (!report) {
+		mutex_unlock(&leaktrend_mutex);
+		return -ENOMEM;
+	}
+	report->epoch = leaktrend_epoch;
+	report->show = show;
+	report->header = header;
+	report->empty = empty;
+	leaktrend_for_each_site(site) {
+		if (report->nr == room)
+			break;
+		if (!wanted || wanted(site))
+			fill_item(&report->items[report->nr++], site);
+		cond_resched();
+	}
+	mutex_unlock(&leaktrend_mutex);
+
+	if (ranked)
+		sort(report->items, report->nr, sizeof(*report->items),
+		     cmp_worst_first, NULL);
+
+	ret = seq_open(file, &report_seq_ops);
+	if (ret) {
+		kvfree(report);
+		return ret;
+	}
+	((struct seq_file *)file->private_data)->private = report;
+	return 0;
+}
+
+static int report_release(struct inode *inode, struct file *file)
+{
+	kvfree(((struct seq_file *)file->private_data)->private);
+	return seq_release(inode, file);
+}
+
+static int sites_open(struct inode *inode, struct file *file)
+{
+	return report_open(file, show_line, NULL, false,
+			   "# leaktrend-sites-v1 site kind stack_id cache verdict outstanding bytes allocs frees low elders generations oldest_ms growth_bytes_h error_permille\n",
+			   NULL);
+}
+
+static int trends_open(struct inode *inode, struct file *file)
+{
+	return report_open(file, show_block, is_outstanding, true, NULL,
+			   "# nothing outstanding after %u rounds (sites: %u, state: %s)\n");
+}
+
+static int suspects_open(struct inode *inode, struct file *file)
+{
+	return report_open(file, show_block, is_suspect, true, NULL,
+			   "# no suspects after %u rounds (sites: %u, state: %s)\n");
+}
+
+#define REPORT_FOPS(_name)						\
+const struct file_operations leaktrend_##_name##_fops = {		\
+	.owner		= THIS_MODULE,					\
+	.open		= _name##_open,					\
+	.read		= seq_read,					\
+	.llseek		= seq_lseek,					\
+	.release	= report_release,				\
+}
+
+REPORT_FOPS(sites);
+REPORT_FOPS(trends);
+REPORT_FOPS(suspects);
+
+/* Objects: a bucket of the sample table at a time. */
+
+/**
+ * struct object_report - An open file of objects.
+ * @objects: Copy of a bucket.
+ * @max:     Room in it.
+ * @text:    For a symbol.
+ */
+struct object_report {
+	struct lt_object *objects;
+	unsigned int max;
+	char text[KSYM_SYMBOL_LEN];
+};
+
+static void *objects_start(struct seq_file *m, loff_t *pos)
+{
+	/* A bucket's number plus one, as NULL is the end. */
+	return *pos < leaktrend_table_buckets() ? (void *)(unsigned long)(*pos + 1) : NULL;
+}
+
+static void *objects_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return objects_start(m, pos);
+}
+
+static void objects_stop(struct seq_file *m, void *v)
+{
+}
+
+/* The form of page_owner's records, so that page_owner_sort understands them. */
+static void show_object(struct seq_file *m, const struct lt_object *object,
+			char *text)
+{
+	const struct lt_sample *sample = &object->sample;
+
+	seq_printf(m, "Page allocated via order %u, size %u, cache %s, weight %u, mask %#x(%pGg), pid %d, tgid %d (%s), ts %llu ns, stack_id %#x\n",
+		   get_order(sample->size), sample->size, object->cache_name,
+		   sample->weight, sample->gfp, &sample->gfp, sample->pid,
+		   sample->tgid, sample->comm, sample->ts_ns, object->handle);
+	show_stack(m, object->handle, text);
+	seq_putc(m, '\n');
+}
+
+static int objects_show(struct seq_file *m, void *v)
+{
+	unsigned long bucket = (unsigned long)v - 1;
+	struct object_report *report = m->private;
+	unsigned int nr, i;
+
+	while (1) {
+		nr = leaktrend_table_copy(bucket, report->objects, report->max);
+		if (nr <= report->max)
+			break;
+		/* With room to spare, not to come back for each that is added. */
+		kvfree(report->objects);
+		report->max = 0;
+		report->objects = kvcalloc(2 * nr, sizeof(*report->objects),
+					   GFP_KERNEL);
+		if (!report->objects)
+			return -ENOMEM;
+		report->max = 2 * nr;
+	}
+
+	for (i = 0; i < nr; i++)
+		show_object(m, &report->objects[i], report->text);
+	cond_resched();
+	/* Most are empty; do not end the read at the first of them. */
+	return nr ? 0 : SEQ_SKIP;
+}
+
+static const struct seq_operations objects_seq_ops = {
+	.start	= objects_start,
+	.next	= objects_next,
+	.stop	= objects_stop,
+	.show	= objects_show,
+};
+
+static int objects_open(struct inode *inode, struct file *file)
+{
+	struct object_report *report;
+
+	report = __seq_open_private(file, &objects_seq_ops, sizeof(*report));
+	return report ? 0 : -ENOMEM;
+}
+
+static int objects_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+	struct object_report *report = m->private;
+
+	kvfree(report->objects);
+	return seq_release_private(inode, file);
+}
+
+const struct file_operations leaktrend_objects_fops = {
+	.owner		= THIS_MODULE,
+	.open		= objects_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= objects_release,
+};
