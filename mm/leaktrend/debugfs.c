@@ -5,11 +5,11 @@
  * All are in debugfs, leaktrend/, for root only. A write is taken as a whole or
  * not at all.
  */
+#include <linux/array_size.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/init.h>
 #include <linux/kallsyms.h>
-#include <linux/kstrtox.h>
 #include <linux/mm.h>
 #include <linux/page_owner.h>
 #include <linux/seq_file.h>
@@ -97,6 +97,15 @@ static const struct file_operations param_fops = {
 
 static u32 nr_clears;
 
+/* kstrtobool() looks at the first letters only: "1000" would do as well. */
+static int parse_switch(const char *text)
+{
+	static const char * const words[] = { "0", "1", "n", "y", "off", "on" };
+	int i = match_string(words, ARRAY_SIZE(words), text);
+
+	return i < 0 ? -EINVAL : i % 2;
+}
+
 static void enable_show(struct seq_file *m)
 {
 	seq_printf(m, "%d\n", READ_ONCE(leaktrend_running));
@@ -104,10 +113,10 @@ static void enable_show(struct seq_file *m)
 
 static int enable_write(char *text)
 {
-	bool on;
+	int on = parse_switch(text);
 
-	if (kstrtobool(text, &on))
-		return -EINVAL;
+	if (on < 0)
+		return on;
 	if (on)
 		return leaktrend_enable();
 	leaktrend_disable();
@@ -117,9 +126,7 @@ static int enable_write(char *text)
 /* For files that do something when a true value is written. */
 static int must_be_true(const char *text)
 {
-	bool value;
-
-	return kstrtobool(text, &value) || !value ? -EINVAL : 0;
+	return parse_switch(text) == 1 ? 0 : -EINVAL;
 }
 
 static void scan_show(struct seq_file *m)
