@@ -122,6 +122,16 @@ select_build() {
 	OBJ=$SRC/out-$CONFIG
 }
 
+# lock NAME: one at a time; others wait. Held until the script ends.
+lock() {
+	mkdir -p "$STATE"
+	exec {LOCK_FD}>"$STATE/$1.lock"
+	if ! flock -n "$LOCK_FD"; then
+		say "$PROG: waiting for another run to end ($1)"
+		flock "$LOCK_FD"
+	fi
+}
+
 # run_logged LABEL LOG LINES COMMAND…: runs with its output in a file, says how
 # it gets on (per cent of LINES lines when that is not 0), and shows the end of
 # the file when the command fails.
