@@ -7,11 +7,11 @@
  * without it there is no tracking until the next boot, and with it tracking goes
  * on and off at will.
  *
- * Locking: leaktrend_mutex is the outermost lock. It serialises on, off, clear
- * and the rounds of the engine. Under it the CPU hotplug lock is taken (static
- * key, sampler) and the spinlocks of sites, table and site list, none of which
- * nests in another. The hooks take the raw ones of these only, and at most one
- * at a time.
+ * Locking: leaktrend_mutex serialises on, off, clear and the rounds of the
+ * engine. Only the mutex of the tunables may be held around it. Under it the CPU
+ * hotplug lock is taken (static key, sampler) and the spinlocks of sites, table
+ * and site list, none of which nests in another. The hooks take the raw ones of
+ * these only, and at most one at a time.
  */
 #define pr_fmt(fmt) "leaktrend: " fmt
 
@@ -25,8 +25,6 @@
 #include "internal.h"
 
 static enum lt_mode boot_mode __ro_after_init;
-/* Table and caches exist. */
-static bool initialised __ro_after_init;
 
 DEFINE_STATIC_KEY_FALSE(leaktrend_key);
 /* See above. */
@@ -59,7 +57,8 @@ early_param("leaktrend", early_leaktrend_param);
 /**
  * leaktrend_available() - Can tracking be switched on in this boot?
  *
- * Return: true if space was asked for on the command line.
+ * Return: true if space was asked for on the command line, and there was memory
+ * for the tables.
  */
 bool leaktrend_available(void)
 {
@@ -68,7 +67,6 @@ bool leaktrend_available(void)
 
 static void start_tracking(void)
 {
-	leaktrend_engine_reset();
 	leaktrend_sampler_set_rate();
 	WRITE_ONCE(leaktrend_running, true);
 	static_branch_enable(&leaktrend_key);
@@ -87,6 +85,7 @@ static void stop_tracking(void)
 	leaktrend_table_purge();
 	static_branch_disable(&leaktrend_key);
 	leaktrend_sites_purge();
+	leaktrend_engine_reset();
 }
 
 /**
@@ -97,7 +96,7 @@ static void stop_tracking(void)
  */
 int leaktrend_enable(void)
 {
-	if (!initialised)
+	if (!leaktrend_available())
 		return -ENODEV;
 
 	mutex_lock(&leaktrend_mutex);
@@ -151,15 +150,13 @@ static int __init leaktrend_init(void)
 	if (!leaktrend_available())
 		return 0;
 
-	ret = leaktrend_table_init();
-	if (!ret)
-		ret = leaktrend_site_init();
+	ret = leaktrend_site_init() ?: leaktrend_table_init();
 	if (ret) {
-		pr_warn("not enough memory for its tables, tracking stays off\n");
+		pr_warn("not enough memory for its tables, it stays off\n");
+		boot_mode = LT_MODE_OFF;
 		return ret;
 	}
 	leaktrend_sampler_init();
-	initialised = true;
 
 	if (boot_mode == LT_MODE_ON)
 		leaktrend_enable();

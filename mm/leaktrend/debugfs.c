@@ -232,7 +232,7 @@ static int status_show(struct seq_file *m, void *v)
 		[LT_DROPPED_MEMORY]   = "dropped_memory",
 		[LT_DROPPED_STACK]    = "dropped_stack",
 		[LT_DROPPED_SITES]    = "dropped_sites",
-		[LT_DROPPED_NESTED]   = "dropped_nested",
+		[LT_SKIPPED_NESTED]   = "skipped_nested",
 		[LT_SKIPPED_KFENCE]   = "skipped_kfence",
 		[LT_SKIPPED_NOLOCK]   = "skipped_nolock",
 		[LT_SKIPPED_INTERNAL] = "skipped_internal",

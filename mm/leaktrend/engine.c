@@ -68,8 +68,8 @@ static void judge_site(struct lt_site *site, u64 now_ns)
 			low[i] = site->ring[(first + i) % LT_RING].low;
 			elders[i] = site->ring[(first + i) % LT_RING].elders;
 		}
-		e.low = leaktrend_rise(low, rounds);
-		e.elders = leaktrend_rise(elders, rounds);
+		e.low_grew = leaktrend_grew(low, rounds);
+		e.elders_grew = leaktrend_grew(elders, rounds);
 		e.reclaimed = round_scanned[last % LT_ROUND_TIMES] !=
 			      round_scanned[first % LT_ROUND_TIMES];
 	}

@@ -192,7 +192,7 @@ enum lt_count {
 	LT_DROPPED_MEMORY,
 	LT_DROPPED_STACK,
 	LT_DROPPED_SITES,
-	LT_DROPPED_NESTED,
+	LT_SKIPPED_NESTED,	/* for the tracker itself */
 	LT_SKIPPED_KFENCE,
 	LT_SKIPPED_NOLOCK,
 	LT_SKIPPED_INTERNAL,
@@ -273,7 +273,7 @@ int leaktrend_param_change(const struct lt_param_desc *desc, const char *text);
 /* sampler.c */
 
 void leaktrend_sampler_set_rate(void);
-int __init leaktrend_sampler_init(void);
+void leaktrend_sampler_init(void);
 
 /* table.c */
 
@@ -390,22 +390,12 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
 #define LT_PAIRS	(LT_RING * (LT_RING - 1) / 2)
 
 /**
- * struct lt_rise - How a series moved.
- * @grew:    It never fell and did rise.
- * @steady:  It did so in both halves: it has not come to rest.
- */
-struct lt_rise {
-	bool grew;
-	bool steady;
-};
-
-/**
  * struct lt_evidence - What a verdict is made from.
  * @ignored:	 The site is on the ignore list.
  * @reclaimable: Its objects are in a cache that reclaim can shrink.
  * @reclaimed:	 Slab reclaim ran while the site grew.
- * @low:	 Movement of the low-water mark.
- * @elders:	 Movement of the elders.
+ * @low_grew:	 The low-water mark grew.
+ * @elders_grew: The elders grew.
  * @bytes:	 Outstanding bytes.
  * @age_ms:	 Age of the oldest live sample.
  */
@@ -413,15 +403,15 @@ struct lt_evidence {
 	bool ignored;
 	bool reclaimable;
 	bool reclaimed;
-	struct lt_rise low;
-	struct lt_rise elders;
+	bool low_grew;
+	bool elders_grew;
 	u64 bytes;
 	u64 age_ms;
 };
 
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms);
-struct lt_rise leaktrend_rise(const u32 *v, unsigned int n);
+bool leaktrend_grew(const u32 *v, unsigned int n);
 u64 leaktrend_gap_scale(u32 rate);
 u32 leaktrend_gap_draw(u64 scale, u32 random);
 s64 leaktrend_slope(const u64 *time_ms, const u64 *bytes, unsigned int n,

@@ -289,47 +289,47 @@ static void overflow(struct kunit *test)
 
 /* Trends */
 
-static void rise(struct kunit *test)
+static void growth(struct kunit *test)
 {
 	static const struct {
 		u32 v[8];
-		bool grew, steady;
+		bool grew;
 	} cases[] = {
-		{ { 1, 2, 3, 4, 5, 6, 7, 8 }, true, true },
-		{ { 5, 5, 5, 5, 5, 5, 5, 5 }, false, false },
-		{ { 1, 2, 3, 2, 5, 6, 7, 8 }, false, false },
-		{ { 8, 7, 6, 5, 4, 3, 2, 1 }, false, false },
-		/* Filled once: it grew, but has come to rest. */
-		{ { 0, 0, 9, 9, 9, 9, 9, 9 }, true, false },
-		{ { 0, 9, 9, 9, 9, 9, 9, 9 }, true, false },
-		{ { 9, 9, 9, 9, 9, 9, 9, 10 }, true, false },
+		{ { 1, 2, 3, 4, 5, 6, 7, 8 }, true },
+		{ { 5, 5, 5, 5, 5, 5, 5, 5 }, false },
+		/* It falls: in the middle, in the last step, in the first. */
+		{ { 1, 2, 3, 2, 5, 6, 7, 8 }, false },
+		{ { 1, 2, 3, 4, 5, 6, 7, 6 }, false },
+		{ { 2, 1, 3, 4, 5, 6, 7, 8 }, false },
+		{ { U32_MAX, 0, 0, 0, 0, 0, 0, 0 }, false },
+		/* Filled once, and at rest. */
+		{ { 0, 0, 9, 9, 9, 9, 9, 9 }, false },
+		{ { 0, 9, 9, 9, 9, 9, 9, 9 }, false },
+		/* A single step at the end may be such a one. */
+		{ { 9, 9, 9, 9, 9, 9, 9, 10 }, false },
+		{ { 0, 0, 0, 0, 0, 0, 0, U32_MAX }, false },
 		/* Slow, but it goes on. */
-		{ { 1, 1, 1, 2, 2, 2, 3, 3 }, true, true },
-		{ { 0, 0, 0, 0, 0, 0, 0, U32_MAX }, true, false },
-		{ { U32_MAX, 0, 0, 0, 0, 0, 0, 0 }, false, false },
-		/* The fall is in the last step only. */
-		{ { 1, 2, 3, 4, 5, 6, 7, 6 }, false, false },
+		{ { 1, 1, 1, 2, 2, 2, 3, 3 }, true },
+		{ { 1, 1, 1, 1, 2, 2, 2, 3 }, true },
+		{ { 0, 0, 0, 0, 1, 1, 1, U32_MAX }, true },
 	};
-	static const u32 two[] = { 1, 2 };
+	static const u32 three[] = { 1, 2, 3 };
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct lt_rise r = leaktrend_rise(cases[i].v, 8);
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, leaktrend_grew(cases[i].v, 8),
+				    cases[i].grew, "case %u", i);
 
-		KUNIT_EXPECT_EQ_MSG(test, r.grew, cases[i].grew, "case %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, r.steady, cases[i].steady, "case %u", i);
-	}
-
-	KUNIT_EXPECT_FALSE(test, leaktrend_rise(two, 0).grew);
-	KUNIT_EXPECT_FALSE(test, leaktrend_rise(two, 1).grew);
-	KUNIT_EXPECT_TRUE(test, leaktrend_rise(two, 2).grew);
+	KUNIT_EXPECT_FALSE(test, leaktrend_grew(three, 0));
+	KUNIT_EXPECT_FALSE(test, leaktrend_grew(three, 1));
+	KUNIT_EXPECT_TRUE(test, leaktrend_grew(three, 2));
+	KUNIT_EXPECT_TRUE(test, leaktrend_grew(three, 3));
 }
 
 static void verdicts(struct kunit *test)
 {
-	const struct lt_rise up = { true, true }, resting = { true, false }, none = {};
 	const u64 min_bytes = 1000, min_age = 5000;
-	struct lt_evidence e = { .low = up, .bytes = 1000, .age_ms = 5000 };
+	struct lt_evidence e = { .low_grew = true, .bytes = 1000, .age_ms = 5000 };
 
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
 
@@ -341,19 +341,18 @@ static void verdicts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
 	e.age_ms = 5000;
 
-	/* Either series will do, but it must not rest. */
-	e.low = none;
+	/* Either series will do. */
+	e.low_grew = false;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_NONE);
-	e.elders = up;
+	e.elders_grew = true;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
-	e.elders = resting;
-	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
 
 	/* A cache that nobody has asked to shrink. */
-	e.elders = up;
 	e.reclaimable = true;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
 	e.reclaimed = true;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
+	e.low_grew = true;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
 	e.bytes = 0;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
@@ -444,7 +443,7 @@ static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(generations_end_at_zero),
 	KUNIT_CASE(generation_slot_edges),
 	KUNIT_CASE(overflow),
-	KUNIT_CASE(rise),
+	KUNIT_CASE(growth),
 	KUNIT_CASE(verdicts),
 	KUNIT_CASE(slope),
 	KUNIT_CASE(rank_correlation),
@@ -455,6 +454,7 @@ static struct kunit_suite leaktrend_suite = {
 	.name = "leaktrend",
 	.test_cases = leaktrend_cases,
 };
+
 kunit_test_suites(&leaktrend_suite);
 
 MODULE_DESCRIPTION("KUnit tests of leaktrend");

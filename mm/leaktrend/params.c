@@ -93,7 +93,6 @@ static const struct kernel_param_ops param_ops = {
 	.set = param_set,
 };
 
-/* Not in sysfs: at run time they are in debugfs. */
 #define LT_PARAM(_name, _min, _max, ...)				\
 	static const struct lt_param_desc param_##_name = {		\
 		.name = #_name,						\
@@ -101,8 +100,7 @@ static const struct kernel_param_ops param_ops = {
 		.min = _min,						\
 		.max = _max,						\
 		__VA_ARGS__						\
-	};								\
-	module_param_cb(_name, &param_ops, (void *)&param_##_name, 0)
+	}
 
 LT_PARAM(sample_rate, 1, 1000000, .changed = leaktrend_sampler_set_rate);
 LT_PARAM(interval_ms, 10, 24 * 60 * 60 * 1000,
@@ -113,6 +111,19 @@ LT_PARAM(min_age_ms, 0, 30ULL * 24 * 60 * 60 * 1000);
 LT_PARAM(elder_rounds, 1, LT_RING - 1);
 LT_PARAM(stack_depth, 1, LT_MAX_STACK_DEPTH);
 LT_PARAM(max_sites, 1, 1000000);
+
+/* Not in sysfs: at run time they are in debugfs. */
+#define LT_BOOT_PARAM(_name)						\
+	module_param_cb(_name, &param_ops, (void *)&param_##_name, 0)
+
+LT_BOOT_PARAM(sample_rate);
+LT_BOOT_PARAM(interval_ms);
+LT_BOOT_PARAM(min_rounds);
+LT_BOOT_PARAM(min_bytes);
+LT_BOOT_PARAM(min_age_ms);
+LT_BOOT_PARAM(elder_rounds);
+LT_BOOT_PARAM(stack_depth);
+LT_BOOT_PARAM(max_sites);
 
 const struct lt_param_desc * const leaktrend_param_descs[] = {
 	&param_sample_rate,

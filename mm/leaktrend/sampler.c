@@ -267,7 +267,7 @@ noinline void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
 		return;
 	}
 	if (unlikely(!enter_context(&context))) {
-		leaktrend_count(LT_DROPPED_NESTED);
+		leaktrend_count(LT_SKIPPED_NESTED);
 		return;
 	}
 	track(s, object, gfp, caller, weight);
@@ -298,12 +298,11 @@ noinline void __leaktrend_slab_free(struct slab *slab, void **p, int objects)
 	}
 }
 
-int __init leaktrend_sampler_init(void)
+void __init leaktrend_sampler_init(void)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		prandom_seed_state(&per_cpu(samplers, cpu).random,
 				   get_random_u64());
-	return 0;
 }

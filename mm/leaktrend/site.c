@@ -5,9 +5,10 @@
  * Life: a site appears with the first sample of its stack, under site_lock, and
  * is published to lookups with RCU. It stays until tracking is purged. Who uses
  * a site either holds leaktrend_mutex (the engine), or is in an RCU read-side
- * section in which leaktrend_running was seen set (the hooks, from the lookup to
- * the last counter) or leaktrend_epoch unchanged (reports); a purge changes both
- * and waits for a grace period before it frees.
+ * section in which it was found in the hash table (a hook that allocates) or by
+ * its sample in the sample table (a hook that frees), or in which leaktrend_epoch
+ * has not changed (reports). A purge has changed the epoch and emptied both
+ * tables before it waits for a grace period, and frees after that.
  *
  * Locking: site_lock serialises insertion. It is raw and taken with interrupts
  * off, as hooks run in any context, and nothing is taken or allocated under it.
@@ -172,28 +173,29 @@ void leaktrend_site_free(struct lt_site *site, const struct lt_sample *sample,
 /**
  * leaktrend_sites_purge() - Forget all sites.
  *
- * With leaktrend_running cleared, leaktrend_epoch changed, and the table empty, so
- * that nobody finds a site any more.
+ * With leaktrend_running cleared, so that no site is added; leaktrend_epoch
+ * changed, and the sample table empty.
  *
  * Context: Process context under leaktrend_mutex, may sleep.
  */
 void leaktrend_sites_purge(void)
 {
 	struct lt_site *site, *next;
+	LIST_HEAD(purged);
 
 	lockdep_assert_held(&leaktrend_mutex);
 
-	/* Wait for hooks and reports that still use a site. */
-	synchronize_rcu();
-
 	raw_spin_lock_irq(&site_lock);
+	/* A lookup that is on a site of a chain still comes to its end. */
 	memset(site_hash, 0, sizeof(site_hash));
+	list_splice_init(&leaktrend_sites, &purged);
 	WRITE_ONCE(nr_sites, 0);
 	raw_spin_unlock_irq(&site_lock);
 
-	list_for_each_entry_safe(site, next, &leaktrend_sites, list)
+	/* Wait for hooks and reports that still use a site. */
+	synchronize_rcu();
+	list_for_each_entry_safe(site, next, &purged, list)
 		kmem_cache_free(site_cache, site);
-	INIT_LIST_HEAD(&leaktrend_sites);
 }
 
 u32 leaktrend_nr_sites(void)

@@ -74,9 +74,10 @@ u32 leaktrend_gap_draw(u64 scale, u32 random)
  * leaktrend_sample_variance() - What one sample adds to the error.
  * @weight: Number of allocations that it stands for.
  *
- * Horvitz and Thompson (1952): an estimate from independent inclusions with
- * probability p = 1/weight has the variance sum((1 - p) / p^2), of which
- * sum((1 - p) / p^2) over the samples that were taken is the estimate.
+ * Horvitz and Thompson (1952): if objects are included independently with
+ * probability p = 1/weight, the variance of the estimated number of objects is
+ * the sum of (1 - p) / p over all of them, which is itself estimated by the sum
+ * of (1 - p) / p^2 over those included.
  *
  * Return: Variance in objects squared.
  */
@@ -119,28 +120,31 @@ bool leaktrend_generation_in_slot(u32 round, u32 birth)
 }
 
 /**
- * leaktrend_rise() - Judge the movement of a series.
+ * leaktrend_grew() - Does a series grow?
  * @v: Values, oldest first.
- * @n: How many, at least 2.
+ * @n: How many.
  *
- * Return: see struct lt_rise.
+ * It never falls, and it rises in the first half as well as in the second. A
+ * pool that is filled once rises, too, and then rests; so does the number of its
+ * elders, some rounds later.
+ *
+ * Return: true if it grows. false for fewer than two values.
  */
-struct lt_rise leaktrend_rise(const u32 *v, unsigned int n)
+bool leaktrend_grew(const u32 *v, unsigned int n)
 {
-	struct lt_rise rise = {};
 	unsigned int i;
 
 	if (n < 2)
-		return rise;
+		return false;
 
 	for (i = 1; i < n; i++) {
 		if (v[i] < v[i - 1])
-			return rise;
+			return false;
 	}
-	rise.grew = v[n - 1] > v[0];
-	rise.steady = v[n / 2] > v[0] && v[n - 1] > v[n / 2];
-
-	return rise;
+	/* Two values have one step between them. */
+	if (n == 2)
+		return v[1] > v[0];
+	return v[n / 2] > v[0] && v[n - 1] > v[n / 2];
 }
 
 /**
@@ -150,27 +154,23 @@ struct lt_rise leaktrend_rise(const u32 *v, unsigned int n)
  * @min_age_ms: Least age of the oldest live sample of a leak.
  *
  * Growth, size and age together are a leak. Growth is that of the low-water
- * mark, or where churn makes it noise that of the elders. A leak must not have
- * come to rest: a pool that is filled once grows, too.
+ * mark, or, where churn makes that noise, of the elders.
  *
- * A reclaimable cache grows because nobody needs the memory. It leaks if reclaim
- * has run and got nothing back.
+ * A reclaimable cache grows because nobody needs the memory. It leaks if it has
+ * grown on while slab reclaim ran, be it this cache that was asked or another.
  *
  * Return: The verdict.
  */
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms)
 {
-	bool leak;
+	bool leak = e->bytes >= min_bytes && e->age_ms >= min_age_ms;
 
 	if (e->ignored)
 		return LT_IGNORED;
-	if (!e->low.grew && !e->elders.grew)
+	if (!e->low_grew && !e->elders_grew)
 		return LT_NONE;
-
-	leak = (e->low.steady || e->elders.steady) &&
-	       e->bytes >= min_bytes && e->age_ms >= min_age_ms;
-	if (e->reclaimable && !(leak && e->reclaimed))
+	if (e->reclaimable && !(leak && e->reclaimed && e->low_grew))
 		return LT_CACHE_GROWTH;
 
 	return leak ? LT_LIKELY_LEAK : LT_GROWING;

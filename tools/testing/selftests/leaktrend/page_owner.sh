@@ -1,0 +1,224 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# page_owner's files keep their documented form beside leaktrend.
+#
+# Both keep their data in page_ext and their stacks in the stack depot, and
+# leaktrend takes its page-level sites from page_owner. What scripts and
+# tools/mm/page_owner_sort read from page_owner_stacks/ and page_owner must not
+# notice. The forms are those of Documentation/mm/page_owner.rst. Tracking is on,
+# and jobs allocate, while the files are read.
+#
+# Core regression: every record of every file has its form, handles match between
+# the files, and pages are counted in and out.
+
+# shellcheck source=lib.sh
+source "$(dirname "$(readlink -f "$0")")"/lib.sh
+
+OWNER=$DEBUGFS/page_owner
+STACKS=$DEBUGFS/page_owner_stacks
+# Of the pages of a machine; each is a record, and printing stacks takes time.
+RECORDS=1500
+
+# shellcheck disable=SC2317,SC2329 # called by the trap
+restore() {
+	echo 0 >"$STACKS/count_threshold"
+	lt_restore
+}
+
+# other_form MODE < RECORDS: lines that are not in their place in a record of page_owner.
+other_form() {
+	awk -v mode="$1" '
+		function other() {
+			print NR ": " $0
+			# Say it once and wait for the next record.
+			state = "any"
+		}
+		function ended() {
+			if (mode != "handle" && !frames || mode != "stack" && !handle)
+				print NR ": incomplete record"
+			state = ""
+		}
+		state == "any" && !/^Page allocated/ { next }
+		state == "" || state == "any" {
+			frames = handle = 0
+			state = "first"
+			if ($0 !~ /^Page allocated via order [0-9]+, mask 0x[0-9a-f]+\([A-Z_|a-z0-9]*\), pid -?[0-9]+, tgid -?[0-9]+ \(.*\), ts [0-9]+ ns$/)
+				other()
+			next
+		}
+		state == "first" {
+			state = "body"
+			if ($0 !~ /^PFN 0x[0-9a-f]+ type [A-Za-z]+ Block [0-9]+ type [A-Za-z]+ Flags 0x[0-9a-f]+\(.*\)$/)
+				other()
+			next
+		}
+		/^ [^ ]+\+0x[0-9a-f]+\/0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/ {
+			frames++
+			if (mode == "handle" || handle)
+				other()
+			next
+		}
+		/^handle: [0-9]+$/ {
+			if (mode == "stack" || handle++)
+				other()
+			next
+		}
+		/^Page has been migrated, last migrate reason: [a-z_]+$/ { next }
+		/^(Slab cache page|Charged (\(via objcg\) )?to (offline )?memcg .*)$/ { next }
+		/^$/ { ended(); next }
+		{ other() }
+		END { if (state != "" && state != "any") print "cut off" }' | head -n 5
+}
+
+# records MODE: the first ones in that print mode; a read gives one.
+records() {
+	(
+		exec 3<>"$OWNER"
+		[ "$1" = default ] || echo "mode=$1" >&3 || exit
+		dd bs=4096 count=$RECORDS <&3 2>/dev/null
+	)
+}
+
+test_records() {
+	local text
+
+	text=$(records "$1")
+	want_true "fewer than $RECORDS records" \
+		[ "$(echo "$text" | grep -c "^Page allocated")" -ge $((RECORDS - 1)) ]
+	# The shell has taken the last record's empty line.
+	want "lines of another form" "$(printf '%s\n\n' "$text" | other_form "${2:-$1}")" ""
+	result "page_owner, print mode $1"
+}
+
+test_filter_errors() {
+	local bad
+
+	exec 3<>"$OWNER"
+	echo "mode=handle" >&3
+	for bad in mode=x mode= nid=x nid= foo; do
+		want "writing $bad" "$(write_errno /proc/self/fd/3 "$bad")" EINVAL
+	done
+	# The filter is per open file, and a bad word leaves it as it was.
+	want "lines after bad words" "$(dd bs=4096 count=50 <&3 2>/dev/null | other_form handle)" ""
+	exec 3>&-
+	want "lines of another open file" "$(dd if="$OWNER" bs=4096 count=50 2>/dev/null |
+		other_form stack)" ""
+	result "page_owner, filter"
+}
+
+# test_stacks FILE FRAMES HANDLE PAGES: which of the three a record of FILE has.
+test_stacks() {
+	local text
+
+	text=$(cat "$STACKS/$1")
+	want_true "no records" [ -n "$text" ]
+	want "lines of another form" "$(printf '%s\n\n' "$text" | awk -v want="$2$3$4" '
+		/^ [^ ]+\+0x[0-9a-f]+\/0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/ && !handle && !pages {
+			frames = 1
+			next
+		}
+		/^handle: [0-9]+$/ && !handle && !pages { handle = 1; next }
+		/^nr_base_pages: [0-9]+$/ && !pages { pages = 1; next }
+		/^$/ {
+			if ((frames + 0) (handle + 0) (pages + 0) != want)
+				print NR ": record with other lines"
+			frames = handle = pages = 0
+			next
+		}
+		{ print NR ": " $0 }' | head -n 5)" ""
+	result "page_owner_stacks/$1"
+}
+
+# A handle of a count leads to its stack, and to one only.
+test_handles() {
+	local counted listed
+
+	counted=$(sed -n 's/^handle: //p' "$STACKS/show_handles" | sort)
+	listed=$(sed -n 's/^handle: //p' "$STACKS/show_stacks_handles" | sort)
+	want_true "no handles" [ -n "$counted" ]
+	want "handles counted twice" "$(echo "$counted" | uniq -d)" ""
+	want "handles listed twice" "$(echo "$listed" | uniq -d)" ""
+	want "handles without a stack" \
+		"$(printf '%s\n' "$counted" "$listed" "$listed" | sort | uniq -u)" ""
+	result "handles of page_owner_stacks"
+}
+
+test_threshold() {
+	local all many
+
+	want "at boot" "$(cat "$STACKS/count_threshold")" 0
+	all=$(grep -c "^nr_base_pages" "$STACKS/show_stacks")
+	want "writing 100" "$(write_errno "$STACKS/count_threshold" 100)" ok
+	want "reading" "$(cat "$STACKS/count_threshold")" 100
+	many=$(grep -c "^nr_base_pages" "$STACKS/show_stacks")
+	want_true "$many of $all stacks have 100 pages" [ "$many" -lt "$all" ]
+	want_true "no stack has 100 pages" [ "$many" -gt 0 ]
+	want "stacks below the threshold" "$(sed -n 's/^nr_base_pages: //p' "$STACKS/show_stacks" |
+		awk '$1 < 100')" ""
+	want "handles below the threshold" "$(sed -n 's/^nr_base_pages: //p' "$STACKS/show_handles" |
+		awk '$1 < 100')" ""
+	want "writing x" "$(write_errno "$STACKS/count_threshold" x)" EINVAL
+	want "reading after x" "$(cat "$STACKS/count_threshold")" 100
+	echo 0 >"$STACKS/count_threshold"
+	result "count_threshold"
+}
+
+# pages_of FUNCTION: base pages of the stacks that go through it.
+pages_of() {
+	awk -v site_func=" $1+" '
+		index($0, site_func) == 1 { ours = 1 }
+		/^nr_base_pages: / && ours { sum += $2 }
+		/^$/ { ours = 0 }
+		END { print sum + 0 }' "$STACKS/show_stacks"
+}
+
+# Slab pages are page_owner's, objects are leaktrend's; both count to the end.
+test_counts() {
+	local sites
+
+	clear_all
+	want "pages before" "$(pages_of leaktrend_test_leak_b)" 0
+	job_start "count=300 lose=1/1 cache=own size=4096 site=b"
+	job_wait "$JOB"
+	want_true "pages of 300 objects of a page" [ "$(pages_of leaktrend_test_leak_b)" -ge 300 ]
+	sites=$(sites_in trends leaktrend_test_leak_b)
+	site_read "$sites"
+	want "outstanding objects" "$S_outstanding" 300
+	job_stop "$JOB"
+	job_free "$JOB"
+	want "pages when given back" "$(pages_of leaktrend_test_leak_b)" 0
+	site_read "$sites"
+	want "outstanding objects when given back" "$S_outstanding" 0
+	result "pages and objects are counted side by side"
+}
+
+lt_require
+[ -d "$STACKS" ] || skip_all "page_owner is off (boot with page_owner=on)"
+trap restore EXIT
+
+FILTER=
+[ "$(write_errno "$OWNER" mode=stack)" != ok ] || FILTER=1
+
+job_start "rate=2000 live=200" || ktap_exit_fail_msg "cannot start a job"
+job_start "rate=500 live=100 cache=own size=4096" || ktap_exit_fail_msg "cannot start a job"
+
+ktap_set_plan 11
+test_records default stack
+if [ -n "$FILTER" ]; then
+	test_records stack
+	test_records handle
+	test_records stack_handle
+	test_filter_errors
+else
+	for name in "print mode stack" "print mode handle" "print mode stack_handle" filter; do
+		ktap_test_skip "page_owner, $name: this kernel has no filter"
+	done
+fi
+test_stacks show_stacks 1 0 1
+test_stacks show_handles 0 1 1
+test_stacks show_stacks_handles 1 1 0
+test_handles
+test_threshold
+test_counts
+ktap_finished
