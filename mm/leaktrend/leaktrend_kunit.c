@@ -4,8 +4,9 @@
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/prandom.h>
-#include <linux/rcupdate.h>
+#include <linux/slab.h>
 
 #include "internal.h"
 
@@ -37,17 +38,19 @@ static void gap_mean_and_spread(struct kunit *test)
 			squares += gap * gap;
 		}
 		/* In thousandths, so that small rates are tested, too. */
-		mean = sum * 1000 / n;
+		mean = div_u64(sum * 1000, n);
 		expected = (rate - 1) * 1000;
 		KUNIT_EXPECT_LT_MSG(test, abs_diff(mean, expected),
-				    4 * rate * 1000 / root,
+				    rate * (4 * 1000 / root),
 				    "rate %llu: mean gap %llu/1000", rate, mean);
 
 		/* rate * (rate - 1); of a fixed gap it would be nothing. */
-		variance = squares / n - (sum / n) * (sum / n);
-		KUNIT_EXPECT_GT_MSG(test, variance, rate * (rate - 1) * 8 / 10,
+		mean = div_u64(sum, n);
+		variance = div_u64(squares, n) - mean * mean;
+		expected = rate * (rate - 1);
+		KUNIT_EXPECT_GT_MSG(test, variance, expected - div_u64(expected, 5),
 				    "rate %llu", rate);
-		KUNIT_EXPECT_LT_MSG(test, variance, rate * (rate - 1) * 12 / 10 + rate,
+		KUNIT_EXPECT_LT_MSG(test, variance, expected + div_u64(expected, 5) + rate,
 				    "rate %llu", rate);
 	}
 }
@@ -431,6 +434,76 @@ static void rank_correlation(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leaktrend_mann_kendall(up, 0), 0);
 }
 
+/* Hooks that no module can reach. They need tracking to be on. */
+
+static u64 outstanding_in(const struct kmem_cache *s, u64 *bytes)
+{
+	struct lt_site *site;
+	u64 objects = 0;
+
+	*bytes = 0;
+	mutex_lock(&leaktrend_mutex);
+	leaktrend_for_each_site(site) {
+		if (site->cache == s) {
+			objects += leaktrend_counter(&site->outstanding);
+			*bytes += leaktrend_counter(&site->bytes);
+		}
+	}
+	mutex_unlock(&leaktrend_mutex);
+	return objects;
+}
+
+static void set_sample_rate(u64 rate)
+{
+	WRITE_ONCE(leaktrend_params.sample_rate, rate);
+	leaktrend_sampler_set_rate();
+}
+
+/*
+ * An object is live when it is taken out of a prefilled sheaf, not when the sheaf
+ * is filled, and what is left in the sheaf has never been.
+ */
+static void prefilled_sheaf(struct kunit *test)
+{
+	struct kmem_cache_args args = { .sheaf_capacity = 32 };
+	u64 rate = lt_param(sample_rate), bytes;
+	struct slab_sheaf *sheaf;
+	struct kmem_cache *s;
+	void *objects[20];
+	int i;
+
+	if (!READ_ONCE(leaktrend_running))
+		kunit_skip(test, "boot with leaktrend=on");
+
+	s = kmem_cache_create("leaktrend_kunit", 72, &args,
+			      SLAB_NO_MERGE | SLAB_SKIP_KFENCE);
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	set_sample_rate(1);
+
+	sheaf = kmem_cache_prefill_sheaf(s, GFP_KERNEL, ARRAY_SIZE(objects));
+	KUNIT_EXPECT_NOT_NULL(test, sheaf);
+	if (!sheaf)
+		goto out;
+	KUNIT_EXPECT_EQ(test, outstanding_in(s, &bytes), 0ULL);
+
+	for (i = 0; i < ARRAY_SIZE(objects); i++)
+		objects[i] = kmem_cache_alloc_from_sheaf(s, GFP_KERNEL, sheaf);
+	KUNIT_EXPECT_EQ(test, outstanding_in(s, &bytes), 20ULL);
+	KUNIT_EXPECT_EQ(test, bytes, 20ULL * s->size);
+	kmem_cache_return_sheaf(s, GFP_KERNEL, sheaf);
+	KUNIT_EXPECT_EQ(test, outstanding_in(s, &bytes), 20ULL);
+
+	for (i = 0; i < 5; i++)
+		kmem_cache_free(s, objects[i]);
+	KUNIT_EXPECT_EQ(test, outstanding_in(s, &bytes), 15ULL);
+	kmem_cache_free_bulk(s, 15, objects + 5);
+	KUNIT_EXPECT_EQ(test, outstanding_in(s, &bytes), 0ULL);
+	KUNIT_EXPECT_EQ(test, bytes, 0ULL);
+out:
+	set_sample_rate(rate);
+	kmem_cache_destroy(s);
+}
+
 static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(gap_mean_and_spread),
 	KUNIT_CASE(gap_zero_is_as_likely_as_it_must_be),
@@ -447,6 +520,7 @@ static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(verdicts),
 	KUNIT_CASE(slope),
 	KUNIT_CASE(rank_correlation),
+	KUNIT_CASE(prefilled_sheaf),
 	{}
 };
 

@@ -156,6 +156,7 @@ run_case() {
 		want "outstanding in the end" "$S_outstanding" 0
 		want "sites left in trends" "$(sites_in trends "$func")" ""
 		want "dropped samples" "$(dropped)" "$drops"
+		want "missed frees" "$(status_get missed_frees)" 0
 	fi
 	result "$name"
 }

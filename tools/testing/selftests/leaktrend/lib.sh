@@ -26,6 +26,8 @@ JOB='' J_state='' J_allocs=0 J_frees=0 J_held=0 J_lost=0 J_bytes=0 J_errors=0 J_
 S_sites=0 S_outstanding=0 S_bytes=0 S_allocs=0 S_frees=0 S_cache='' S_verdict='' S_stack_id=''
 S_low=0 S_elders=0 S_generations=0 S_growth=0 S_error=0
 
+ERRNO=''
+
 declare -A SAVED
 LOADED=
 RESTORE=
@@ -135,25 +137,25 @@ wait_for() {
 	done
 }
 
-# write_errno FILE TEXT [OPTION]: name of the error that one write of TEXT and a newline
-# gives, or "ok". Option -n: without the newline.
+# write_errno FILE TEXT [OPTION]: sets ERRNO to the name of the error that one write of
+# TEXT and a newline gives, or to "ok". Option -n: without the newline.
 write_errno() {
 	local message
 
 	# The shell would write several lines one by one.
 	# shellcheck disable=SC2086 # an option or nothing
 	case $2 in
-	*$'\n'*) message=$(dd of="$1" bs=64k 2>&1 <<<"$2") && { echo ok; return; } ;;
-	*) message=$({ echo $3 "$2" >"$1"; } 2>&1) && { echo ok; return; } ;;
+	*$'\n'*) message=$(dd of="$1" bs=64k 2>&1 <<<"$2") && { ERRNO=ok; return; } ;;
+	*) message=$({ echo $3 "$2" >"$1"; } 2>&1) && { ERRNO=ok; return; } ;;
 	esac
 	case $message in
-	*"Invalid argument"*) echo EINVAL ;;
-	*"out of range"*) echo ERANGE ;;
-	*"No such device"*) echo ENODEV ;;
-	*"No such file"*) echo ENOENT ;;
-	*"File exists"*) echo EEXIST ;;
-	*"No space left"*) echo ENOSPC ;;
-	*) echo "${message##*: }" ;;
+	*"Invalid argument"*) ERRNO=EINVAL ;;
+	*"out of range"*) ERRNO=ERANGE ;;
+	*"No such device"*) ERRNO=ENODEV ;;
+	*"No such file"*) ERRNO=ENOENT ;;
+	*"File exists"*) ERRNO=EEXIST ;;
+	*"No space left"*) ERRNO=ENOSPC ;;
+	*) ERRNO=${message##*: } ;;
 	esac
 }
 
@@ -306,6 +308,23 @@ want_true() {
 	"$@" && return
 	WHY+="${WHY:+; }$what"
 	return 1
+}
+
+# want_write FILE TEXT ERROR|ERROR... [OPTION]: what one write must give, see write_errno.
+want_write() {
+	write_errno "$1" "$2" "$4"
+	case "|$3|" in
+	*"|$ERRNO|"*) return ;;
+	esac
+	want "writing '${2:0:30}' to ${1##*/}" "$ERRNO" "$3"
+}
+
+# want_value FILE VALUE: what the first line of the file must be.
+want_value() {
+	local value=
+
+	read -r value <"$1"
+	want "${1##*/}${3:+ $3}" "$value" "$2"
 }
 
 # result NAME: pass or fail by what has been wanted since the last one.

@@ -53,7 +53,7 @@ other_form() {
 				other()
 			next
 		}
-		/^ [^ ]+\+0x[0-9a-f]+\/0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/ {
+		/^ ([^ ]+\+0x[0-9a-f]+\/)?0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/ {
 			frames++
 			if (mode == "handle" || handle)
 				other()
@@ -97,7 +97,7 @@ test_filter_errors() {
 	exec 3<>"$OWNER"
 	echo "mode=handle" >&3
 	for bad in mode=x mode= nid=x nid= foo; do
-		want "writing $bad" "$(write_errno /proc/self/fd/3 "$bad")" EINVAL
+		want_write /proc/self/fd/3 "$bad" EINVAL
 	done
 	# The filter is per open file, and a bad word leaves it as it was.
 	want "lines after bad words" "$(dd bs=4096 count=50 <&3 2>/dev/null | other_form handle)" ""
@@ -114,7 +114,7 @@ test_stacks() {
 	text=$(cat "$STACKS/$1")
 	want_true "no records" [ -n "$text" ]
 	want "lines of another form" "$(printf '%s\n\n' "$text" | awk -v want="$2$3$4" '
-		/^ [^ ]+\+0x[0-9a-f]+\/0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/ && !handle && !pages {
+		/^ ([^ ]+\+0x[0-9a-f]+\/)?0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/ && !handle && !pages {
 			frames = 1
 			next
 		}
@@ -147,10 +147,10 @@ test_handles() {
 test_threshold() {
 	local all many
 
-	want "at boot" "$(cat "$STACKS/count_threshold")" 0
+	want_value "$STACKS/count_threshold" 0 "at boot"
 	all=$(grep -c "^nr_base_pages" "$STACKS/show_stacks")
-	want "writing 100" "$(write_errno "$STACKS/count_threshold" 100)" ok
-	want "reading" "$(cat "$STACKS/count_threshold")" 100
+	want_write "$STACKS/count_threshold" 100 ok
+	want_value "$STACKS/count_threshold" 100
 	many=$(grep -c "^nr_base_pages" "$STACKS/show_stacks")
 	want_true "$many of $all stacks have 100 pages" [ "$many" -lt "$all" ]
 	want_true "no stack has 100 pages" [ "$many" -gt 0 ]
@@ -158,36 +158,42 @@ test_threshold() {
 		awk '$1 < 100')" ""
 	want "handles below the threshold" "$(sed -n 's/^nr_base_pages: //p' "$STACKS/show_handles" |
 		awk '$1 < 100')" ""
-	want "writing x" "$(write_errno "$STACKS/count_threshold" x)" EINVAL
-	want "reading after x" "$(cat "$STACKS/count_threshold")" 100
+	want_write "$STACKS/count_threshold" x EINVAL
+	want_value "$STACKS/count_threshold" 100 "after x"
 	echo 0 >"$STACKS/count_threshold"
 	result "count_threshold"
 }
 
-# pages_of FUNCTION: base pages of the stacks that go through it.
+# pages_of FUNCTION: base pages of the stacks that go through it, but for those
+# that leaktrend takes for itself.
 pages_of() {
 	awk -v site_func=" $1+" '
 		index($0, site_func) == 1 { ours = 1 }
-		/^nr_base_pages: / && ours { sum += $2 }
-		/^$/ { ours = 0 }
+		/^ (__)?leaktrend_slab_alloc\+/ { leaktrend = 1 }
+		/^nr_base_pages: / && ours && !leaktrend { sum += $2 }
+		/^$/ { ours = leaktrend = 0 }
 		END { print sum + 0 }' "$STACKS/show_stacks"
 }
 
-# Slab pages are page_owner's, objects are leaktrend's; both count to the end.
+# Slab pages are page_owner's, objects are leaktrend's; both count to the end. The
+# objects are small because of a slab of several pages page_owner may lose the stack
+# (it is allocated without reclaim first). A few pages may stay with the allocator.
 test_counts() {
-	local sites
+	local before pages sites
 
 	clear_all
-	want "pages before" "$(pages_of leaktrend_test_leak_b)" 0
-	job_start "count=300 lose=1/1 cache=own size=4096 site=b"
+	before=$(pages_of leaktrend_test_leak_b)
+	job_start "count=6400 lose=1/1 cache=own size=64 site=b"
 	job_wait "$JOB"
-	want_true "pages of 300 objects of a page" [ "$(pages_of leaktrend_test_leak_b)" -ge 300 ]
+	pages=$(($(pages_of leaktrend_test_leak_b) - before))
+	want_true "$pages pages for 6400 objects of 64 bytes" [ "$pages" -ge 100 ]
 	sites=$(sites_in trends leaktrend_test_leak_b)
 	site_read "$sites"
-	want "outstanding objects" "$S_outstanding" 300
+	want "outstanding objects" "$S_outstanding" 6400
 	job_stop "$JOB"
 	job_free "$JOB"
-	want "pages when given back" "$(pages_of leaktrend_test_leak_b)" 0
+	pages=$(($(pages_of leaktrend_test_leak_b) - before))
+	want_true "$pages pages when given back" [ "$pages" -le 10 ]
 	site_read "$sites"
 	want "outstanding objects when given back" "$S_outstanding" 0
 	result "pages and objects are counted side by side"
@@ -197,15 +203,15 @@ lt_require
 [ -d "$STACKS" ] || skip_all "page_owner is off (boot with page_owner=on)"
 trap restore EXIT
 
-FILTER=
-[ "$(write_errno "$OWNER" mode=stack)" != ok ] || FILTER=1
+write_errno "$OWNER" mode=stack
+FILTER=$ERRNO
 
 job_start "rate=2000 live=200" || ktap_exit_fail_msg "cannot start a job"
 job_start "rate=500 live=100 cache=own size=4096" || ktap_exit_fail_msg "cannot start a job"
 
 ktap_set_plan 11
 test_records default stack
-if [ -n "$FILTER" ]; then
+if [ "$FILTER" = ok ]; then
 	test_records stack
 	test_records handle
 	test_records stack_handle

@@ -15,7 +15,6 @@
 # shellcheck source=lib.sh
 source "$(dirname "$(readlink -f "$0")")"/lib.sh
 
-CYCLES=30
 LOAD="cache=kmalloc
 cache=own path=bulk site=b live=500
 path=kfree_rcu site=b
@@ -78,13 +77,13 @@ want_empty() {
 	want "blocks of trends when off" "$(grep -c "^site #" "$LT/trends")" 0
 }
 
-# test_cycles RATE
+# test_cycles RATE TIMES
 test_cycles() {
 	local i
 
 	set_tunable sample_rate "$1"
 	start_load
-	for ((i = 1; i <= CYCLES; i++)); do
+	for ((i = 1; i <= $2; i++)); do
 		echo 0 >"$LT/enable"
 		want_empty || break
 		echo 1 >"$LT/enable"
@@ -98,12 +97,12 @@ test_cycles() {
 	done
 	stop_load
 	want "unsound lines in the end" "$(unsound)" ""
-	result "$CYCLES times off, on and cleared under load at rate $1"
+	result "off, on and cleared under load at rate $1"
 }
 
 # The same, while others do nothing but read, run rounds and change tunables.
 test_readers() {
-	local i pids='' f
+	local i pids='' f cycles=15
 
 	set_tunable sample_rate 5
 	start_load
@@ -121,7 +120,7 @@ test_readers() {
 	done 2>/dev/null &
 	pids+=" $!"
 
-	for ((i = 1; i <= CYCLES; i++)); do
+	for ((i = 1; i <= cycles; i++)); do
 		echo 0 >"$LT/enable"
 		want "sites when off" "$(status_get sites)" 0 || break
 		echo 1 >"$LT/enable"
@@ -134,7 +133,7 @@ test_readers() {
 	wait $pids 2>/dev/null
 	stop_load
 	set_tunable stack_depth "${SAVED[stack_depth]}"
-	result "$CYCLES times off, on and cleared under readers and rounds"
+	result "off, on and cleared under readers and rounds"
 }
 
 # What a purge has forgotten may be freed; the site, new by then, must not notice.
@@ -242,12 +241,13 @@ test_log() {
 
 	lines=$(splats)
 	want "the kernel's log" "$lines" ""
+	want "missed frees" "$(status_get missed_frees)" 0
 	result "nothing broke"
 }
 
 ktap_set_plan 8
-test_cycles 1
-test_cycles 20
+test_cycles 1 15
+test_cycles 20 30
 test_readers
 test_stale_frees
 test_while_off
