@@ -14,9 +14,8 @@ while read -r f; do
 	check "shellcheck: $f" shellcheck -x "$f"
 done < <(
 	printf '%s\n' scripts/lib.sh scripts/apt.sh tests/lib.sh
-	find scripts tests .ci tools mm -type f \( -name '*.sh' -o ! -name '*.*' \) 2>/dev/null |
+	find scripts tests .ci -type f \( -name '*.sh' -o ! -name '*.*' \) 2>/dev/null |
 		while read -r f; do ! head -n 1 "$f" | grep -E '^#!.*[/ ](ba|da|)sh' >/dev/null || echo "$f"; done
-	find tools -name '*.sh' 2>/dev/null
 )
 
 # --- C
@@ -31,6 +30,11 @@ patched_obj=$OBJ
 need "the unpatched kernel builds" env TREE=base BUILD_ONLY=kernel scripts/build
 TREE=base select_build
 base_obj=$OBJ
+
+# Scripts that the series adds source others of the kernel.
+while read -r f; do
+	check "shellcheck: $f" env -C "$patched" shellcheck -x "$f"
+done < <(find tools -name '*.sh' 2>/dev/null)
 
 mapfile -t added < <(find mm include tools -type f -name '*.[ch]' 2>/dev/null | sort)
 mapfile -t edited < <(series_patches | sed "s|^|$ROOT/patches/|" | xargs -r git -C / apply --numstat 2>/dev/null |

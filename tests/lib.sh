@@ -39,8 +39,8 @@ same() {
 	if [[ $2 == "$3" ]]; then
 		ok "$1"
 	else
-		not_ok "$1"
 		diff -u --label expected --label actual <(printf '%s\n' "$2") <(printf '%s\n' "$3") >&2
+		not_ok "$1"
 	fi
 }
 
@@ -49,8 +49,8 @@ contains() {
 	if grep -E -e "$3" <<<"$2" >/dev/null; then
 		ok "$1"
 	else
-		not_ok "$1"
 		printf 'no line matches %s in:\n%s\n' "$3" "$2" >&2
+		not_ok "$1"
 	fi
 }
 

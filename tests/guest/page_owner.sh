@@ -43,9 +43,9 @@ for f in show_stacks show_handles show_stacks_handles; do
 	cat $stacks/$f >/out/$f.50
 done
 
-# A file pointer of 2000 records, whole ones.
-records() { awk '{ print } /^$/ && ++n == 2000 { exit }' "$@"; }
-records page_owner >/out/page_owner
+# 2000 whole records. Not read by awk itself: a read shorter than a record fails.
+records() { cat | awk '{ print } /^$/ && ++n == 2000 { exit }'; }
+records <page_owner >/out/page_owner
 for mode in stack handle stack_handle; do
 	exec 3<>page_owner
 	if echo "mode=$mode" >&3 2>/dev/null; then records <&3 >/out/page_owner.$mode; fi
