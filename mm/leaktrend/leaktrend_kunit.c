@@ -44,14 +44,12 @@ static void gap_mean_and_spread(struct kunit *test)
 				    rate * (4 * 1000 / root),
 				    "rate %llu: mean gap %llu/1000", rate, mean);
 
-		/* rate * (rate - 1); of a fixed gap it would be nothing. */
-		mean = div_u64(sum, n);
-		variance = div_u64(squares, n) - mean * mean;
-		expected = rate * (rate - 1);
-		KUNIT_EXPECT_GT_MSG(test, variance, expected - div_u64(expected, 5),
-				    "rate %llu", rate);
-		KUNIT_EXPECT_LT_MSG(test, variance, expected + div_u64(expected, 5) + rate,
-				    "rate %llu", rate);
+		/* In hundredths: rate * (rate - 1). Of a fixed gap it would be 0. */
+		variance = div_u64(squares * 100, n) - div_u64(mean * mean, 10000);
+		expected = rate * (rate - 1) * 100;
+		KUNIT_EXPECT_LT_MSG(test, abs_diff(variance, expected),
+				    div_u64(expected, 10),
+				    "rate %llu: variance %llu/100", rate, variance);
 	}
 }
 

@@ -30,8 +30,8 @@ work() {
 }
 work & worker=$!
 
-echo "A driver takes 3000 objects of 64 bytes a second, gives them back, and forgets 1 in 20."
-echo "name=demo size=64 rate=3000 lose=1/20 ctx=process cache=kmalloc" >"$drv/start" || die "cannot start the leak"
+echo "A driver takes 10000 objects of 64 bytes a second, gives them back, and forgets 1 in 20."
+echo "name=demo size=64 rate=10000 lose=1/20 ctx=process cache=kmalloc" >"$drv/start" || die "cannot start the leak"
 
 # Bounded by time, but what ends it is the verdict.
 waited=0
