@@ -5,6 +5,8 @@
 #include <kunit/test.h>
 #include <linux/limits.h>
 #include <linux/math64.h>
+#include <linux/memblock.h>
+#include <linux/memory_hotplug.h>
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
@@ -502,6 +504,64 @@ out:
 	kmem_cache_destroy(s);
 }
 
+/* Pages with a bit of ours, in page_ext or in the flags of a slab. */
+static unsigned long marked_pages(void)
+{
+	unsigned long pfn, marked = 0;
+
+	for (pfn = 0; pfn < max_pfn; pfn++) {
+		struct page *page = pfn_to_online_page(pfn);
+		struct page_ext *page_ext = page ? page_ext_get(page) : NULL;
+		struct slab *slab;
+
+		if (!page_ext)
+			continue;
+		slab = page_slab(page);
+		marked += *(u64 *)page_ext_data(page_ext, &leaktrend_ops) ||
+			  (slab && test_bit(LEAKTREND_SLAB_SAMPLED, &slab->flags.f));
+		page_ext_put(page_ext);
+		cond_resched();
+	}
+	return marked;
+}
+
+/* Small ones share bits, large ones are in slabs of several pages. */
+static void purge_leaves_nothing(struct kunit *test)
+{
+	static const size_t sizes[] = { 8, 16, 64, 96, 1024, 4096, 8192 };
+	u64 rate = lt_param(sample_rate);
+	unsigned long taken, freed;
+	void *objects[140];
+	int i, missed = 0;
+
+	if (!READ_ONCE(leaktrend_running))
+		kunit_skip(test, "boot with leaktrend=on");
+
+	set_sample_rate(1);
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		objects[i] = kmalloc(sizes[i % ARRAY_SIZE(sizes)], GFP_KERNEL);
+		missed += !objects[i];
+	}
+	for (i = 0; i < ARRAY_SIZE(objects); i += 3)
+		kfree(objects[i]);
+	KUNIT_EXPECT_EQ(test, missed, 0);
+	KUNIT_EXPECT_GT(test, marked_pages(), 0UL);
+
+	leaktrend_disable();
+	leaktrend_sample_counts(&taken, &freed);
+	KUNIT_EXPECT_EQ(test, taken, freed);
+	KUNIT_EXPECT_EQ(test, leaktrend_nr_sites(), 0U);
+	KUNIT_EXPECT_EQ(test, marked_pages(), 0UL);
+
+	/* What is freed now is unknown to the next session. */
+	leaktrend_enable();
+	for (i = 0; i < ARRAY_SIZE(objects); i++) {
+		if (i % 3)
+			kfree(objects[i]);
+	}
+	set_sample_rate(rate);
+}
+
 static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(gap_mean_and_spread),
 	KUNIT_CASE(gap_zero_is_as_likely_as_it_must_be),
@@ -519,6 +579,7 @@ static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(slope),
 	KUNIT_CASE(rank_correlation),
 	KUNIT_CASE(prefilled_sheaf),
+	KUNIT_CASE(purge_leaves_nothing),
 	{}
 };
 
