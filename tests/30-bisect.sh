@@ -22,6 +22,17 @@ build_step() {
 }
 
 ((steps)) || not_ok "the series has patches"
+
+# Objects of the unpatched kernel are where both configurations start: paths in
+# them are relative, and the tree's files are those they were built from.
+if ((steps)) && [[ ! -f $tree/out-off/vmlinux || ! -f $tree/out-x86_64/vmlinux ]]; then
+	need "step 0: a tree of its own" scripts/series apply-to "$tree" 0
+	for config in off x86_64; do
+		rm -rf "$tree/out-$config"
+		cp -a --reflink=auto "$BASE/out-x86_64" "$tree/out-$config"
+		rm -f "$tree/out-$config/.configured"
+	done
+fi
 for ((i = 1; i <= steps; i++)); do
 	patch=$(series_patches | sed -n "${i}p")
 	need "step $i: $patch applies" scripts/series apply-to "$tree" "$i"
