@@ -68,8 +68,12 @@ bool leaktrend_available(void)
 static void start_tracking(void)
 {
 	leaktrend_sampler_set_rate();
-	WRITE_ONCE(leaktrend_running, true);
+	/*
+	 * The hooks come to life one by one. Nothing may be sampled before the
+	 * last of them sees frees.
+	 */
 	static_branch_enable(&leaktrend_key);
+	WRITE_ONCE(leaktrend_running, true);
 	leaktrend_engine_start();
 }
 

@@ -48,8 +48,11 @@ static int write_line(const char __user *ubuf, size_t count,
 
 	if (text[count - 1] == '\n')
 		text[--count] = '\0';
-	/* Something after a NUL would go unread. */
-	ret = strlen(text) == count ? take(what, text) : -EINVAL;
+	/* Something after a NUL would go unread, and kstrtox() skips a newline. */
+	if (strlen(text) != count || strchr(text, '\n'))
+		ret = -EINVAL;
+	else
+		ret = take(what, text);
 	kfree(text);
 
 	return ret;

@@ -59,6 +59,8 @@ static void judge_site(struct lt_site *site, u64 now_ns)
 	struct lt_evidence e = {
 		.ignored = site->ignored_by,
 		.reclaimable = site->reclaimable,
+		.error = leaktrend_error_permille(leaktrend_counter(&site->variance),
+						  leaktrend_counter(&site->outstanding)),
 		.bytes = site->ring[last % LT_RING].bytes,
 	};
 	u32 i;

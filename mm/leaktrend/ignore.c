@@ -22,6 +22,9 @@
 
 #define MAX_ENTRIES	256
 
+static const char symbol_chars[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$";
+
 struct lt_ignore {
 	struct list_head list;
 	depot_stack_handle_t handle;
@@ -131,7 +134,8 @@ static int change(char *verb, char *name)
 		return 0;
 	}
 
-	if (!name || !*name || strpbrk(name, " \t\n"))
+	/* Of what symbols are made; a handle fits in, too. */
+	if (!name || !*name || name[strspn(name, symbol_chars)])
 		return -EINVAL;
 	/* No function has a name that begins with a digit. */
 	if (isdigit(*name) && (kstrtou32(name, 0, &handle) || !handle))

@@ -179,7 +179,7 @@ struct lt_sample {
  * struct lt_object - A live object as a report shows it.
  * @sample:	Copy. Its site may be gone.
  * @handle:	Stack of the site.
- * @cache_name: Of the object's cache.
+ * @cache_name: Cache of the site.
  */
 struct lt_object {
 	struct lt_sample sample;
@@ -192,11 +192,11 @@ enum lt_count {
 	LT_DROPPED_MEMORY,
 	LT_DROPPED_STACK,
 	LT_DROPPED_SITES,
-	LT_SKIPPED_NESTED,	/* for the tracker itself */
+	LT_SKIPPED_NESTED,	/* by page_owner, for pages of ours among others */
 	LT_SKIPPED_KFENCE,
 	LT_SKIPPED_NOLOCK,
 	LT_SKIPPED_INTERNAL,
-	LT_MISSED_FREES,	/* found later, when the address was allocated anew */
+	LT_MISSED_FREES,	/* seen later: at the address is something else */
 	LT_NR_COUNTS,
 };
 
@@ -302,6 +302,7 @@ void leaktrend_site_alloc(struct lt_site *site, u32 weight, u32 size, u32 birth)
 void leaktrend_site_free(struct lt_site *site, const struct lt_sample *sample,
 			 u32 round);
 void leaktrend_sites_purge(void);
+bool leaktrend_sites_full(void);
 u32 leaktrend_nr_sites(void);
 size_t leaktrend_site_memory(void);
 extern struct list_head leaktrend_sites;
@@ -396,6 +397,7 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
  * @reclaimed:	 Slab reclaim ran while the site grew.
  * @low_grew:	 The low-water mark grew.
  * @elders_grew: The elders grew.
+ * @error:	 Standard error of what is outstanding, in thousandths of it.
  * @bytes:	 Outstanding bytes.
  * @age_ms:	 Age of the oldest live sample.
  */
@@ -405,9 +407,13 @@ struct lt_evidence {
 	bool reclaimed;
 	bool low_grew;
 	bool elders_grew;
+	u32 error;
 	u64 bytes;
 	u64 age_ms;
 };
+
+/* Greatest error of a leak, in thousandths. At high rates that is four samples. */
+#define LT_MAX_ERROR	500
 
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms);

@@ -344,6 +344,12 @@ static void verdicts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
 	e.age_ms = 5000;
 
+	/* A handful of samples is not enough. */
+	e.error = 501;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+	e.error = 500;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
+
 	/* Either series will do. */
 	e.low_grew = false;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_NONE);

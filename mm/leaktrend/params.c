@@ -37,13 +37,11 @@ static int parse(const struct lt_param_desc *desc, const char *text, u64 *value)
 {
 	static const char suffixes[] = "KMGT";
 	size_t len = strlen(text);
-	unsigned int shift = 0;
+	unsigned int shift = 0, base;
 	char number[32];
 	u64 v;
 	int ret;
 
-	if (len && text[len - 1] == '\n')
-		len--;
 	if (!len || len >= sizeof(number))
 		return -EINVAL;
 	memcpy(number, text, len);
@@ -58,10 +56,12 @@ static int parse(const struct lt_param_desc *desc, const char *text, u64 *value)
 		}
 	}
 
+	/* Not base 0: 010 is not meant to be eight. */
+	base = strstarts(number, "0x") ? 16 : 10;
 	/* It is well formed, only too small. */
-	if (number[0] == '-' && !kstrtou64(number + 1, 0, &v))
+	if (number[0] == '-' && !kstrtou64(number + 1, 10, &v))
 		return -ERANGE;
-	ret = kstrtou64(number, 0, &v);
+	ret = kstrtou64(number, base, &v);
 	if (ret)
 		return ret;
 	if (check_shl_overflow(v, shift, &v) || v < desc->min || v > desc->max)
@@ -144,7 +144,7 @@ static DEFINE_MUTEX(param_mutex);
 /**
  * leaktrend_param_change() - Change a tunable at run time.
  * @desc: Which.
- * @text: The new value, perhaps with a newline at its end.
+ * @text: The new value, and nothing else.
  *
  * Context: Process context, may sleep.
  * Return: 0, -EINVAL if it is not a number, -ERANGE if it is out of range. Then

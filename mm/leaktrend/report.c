@@ -360,15 +360,19 @@ static void objects_stop(struct seq_file *m, void *v)
 }
 
 /* The form of page_owner's records, so that page_owner_sort understands them. */
-static void show_object(struct seq_file *m, const struct lt_object *object,
-			char *text)
+static void show_object(struct seq_file *m, struct lt_object *object, char *text)
 {
-	const struct lt_sample *sample = &object->sample;
+	struct lt_sample *sample = &object->sample;
 
-	seq_printf(m, "Page allocated via order %u, size %u, cache %s, weight %u, mask %#x(%pGg), pid %d, tgid %d (%s), ts %llu ns, stack_id %#x\n",
-		   get_order(sample->size), sample->size, object->cache_name,
-		   sample->weight, sample->gfp, &sample->gfp, sample->pid,
-		   sample->tgid, sample->comm, sample->ts_ns, object->handle);
+	/* A task names itself as it likes, but not in several lines. */
+	strreplace(sample->comm, '\n', '?');
+	seq_printf(m, "Page allocated via order %u, mask %#x(%pGg), pid %d, tgid %d (%s), ts %llu ns\n",
+		   get_order(sample->size), sample->gfp, &sample->gfp, sample->pid,
+		   sample->tgid, sample->comm, sample->ts_ns);
+	/* Where page_owner tells about the page. */
+	seq_printf(m, "Object size %u cache %s weight %u stack_id %#x\n",
+		   sample->size, object->cache_name, sample->weight,
+		   object->handle);
 	show_stack(m, object->handle, text);
 	seq_putc(m, '\n');
 }

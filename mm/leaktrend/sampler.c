@@ -126,26 +126,23 @@ static u32 take_sample(void)
 }
 
 /*
- * What we allocate here (samples, sites, pages of the stack depot, and what
- * page_owner allocates for these) comes back to the hook and is not tracked. An
- * interrupt on top of us is no part of it, so there is a bit per context, in the
- * task, as we can be preempted and migrated.
+ * What we allocate is not tracked, and cannot bring us back here for ever: it is
+ * objects of our own caches, which the hook leaves out, and pages, for these and
+ * for the stack depot, without reclaim. In all that follows from the allocation
+ * of a page only page_owner asks for an object. It marks the task while it does
+ * so, and does nothing itself as long as the task is marked.
+ *
+ * An interrupt on top of that is no part of it. (What page_owner allocates in an
+ * interrupt is tracked like anything else, then. That goes no deeper, either, as
+ * the mark is set.)
  */
-static bool enter_context(u8 *bit)
+static bool in_page_owner(void)
 {
-	*bit = BIT(interrupt_context_level());
-	if (current->leaktrend_contexts & *bit)
-		return false;
-
-	current->leaktrend_contexts |= *bit;
-	barrier();
-	return true;
-}
-
-static void exit_context(u8 bit)
-{
-	barrier();
-	current->leaktrend_contexts &= ~bit;
+#ifdef CONFIG_PAGE_OWNER
+	return in_task() && current->in_page_owner;
+#else
+	return false;
+#endif
 }
 
 /*
@@ -157,6 +154,7 @@ static noinline depot_stack_handle_t capture_stack(unsigned long caller, gfp_t g
 {
 	unsigned long entries[ALLOCATOR_FRAMES + LT_MAX_STACK_DEPTH];
 	unsigned int depth = lt_param(stack_depth);
+	depot_flags_t depot_flags = 0;
 	unsigned int nr, skip;
 
 	nr = stack_trace_save(entries, ALLOCATOR_FRAMES + depth, 0);
@@ -168,7 +166,11 @@ static noinline depot_stack_handle_t capture_stack(unsigned long caller, gfp_t g
 	if (skip == nr || skip == ALLOCATOR_FRAMES)
 		skip = 0;
 
-	return stack_depot_save(entries + skip, min(nr - skip, depth), gfp);
+	/* A stack that gets no site need not take up memory for ever. */
+	if (!leaktrend_sites_full())
+		depot_flags = STACK_DEPOT_FLAG_CAN_ALLOC;
+	return stack_depot_save_flags(entries + skip, min(nr - skip, depth), gfp,
+				      depot_flags);
 }
 
 static void fill_sample(struct lt_sample *sample, const struct kmem_cache *s,
@@ -201,7 +203,8 @@ static void track(struct kmem_cache *s, const void *object, gfp_t gfp,
 
 	handle = capture_stack(caller, nested);
 	if (!handle) {
-		leaktrend_count(LT_DROPPED_STACK);
+		leaktrend_count(leaktrend_sites_full() ? LT_DROPPED_SITES :
+							 LT_DROPPED_STACK);
 		return;
 	}
 
@@ -242,7 +245,6 @@ noinline void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
 				     unsigned long caller)
 {
 	u32 weight = take_sample();
-	u8 context;
 
 	if (!weight || !object || !READ_ONCE(leaktrend_running))
 		return;
@@ -266,12 +268,11 @@ noinline void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
 		leaktrend_count(LT_SKIPPED_KFENCE);
 		return;
 	}
-	if (unlikely(!enter_context(&context))) {
+	if (unlikely(in_page_owner())) {
 		leaktrend_count(LT_SKIPPED_NESTED);
 		return;
 	}
 	track(s, object, gfp, caller, weight);
-	exit_context(context);
 }
 
 noinline void __leaktrend_slab_free(struct slab *slab, void **p, int objects)

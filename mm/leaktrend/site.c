@@ -77,7 +77,7 @@ struct lt_site *leaktrend_site_get(depot_stack_handle_t handle,
 	}
 
 	/* Not to allocate in vain for each of a flood of new stacks. */
-	if (READ_ONCE(nr_sites) >= lt_param(max_sites)) {
+	if (leaktrend_sites_full()) {
 		leaktrend_count(LT_DROPPED_SITES);
 		return NULL;
 	}
@@ -196,6 +196,16 @@ void leaktrend_sites_purge(void)
 	synchronize_rcu();
 	list_for_each_entry_safe(site, next, &purged, list)
 		kmem_cache_free(site_cache, site);
+}
+
+/**
+ * leaktrend_sites_full() - Is there no room for another site?
+ *
+ * Return: true if there are max_sites.
+ */
+bool leaktrend_sites_full(void)
+{
+	return READ_ONCE(nr_sites) >= lt_param(max_sites);
 }
 
 u32 leaktrend_nr_sites(void)

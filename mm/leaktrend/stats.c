@@ -156,6 +156,9 @@ bool leaktrend_grew(const u32 *v, unsigned int n)
  * Growth, size and age together are a leak. Growth is that of the low-water
  * mark, or, where churn makes that noise, of the elders.
  *
+ * A handful of samples can rise by chance. There are not enough as long as the
+ * estimate is less than two standard errors from nothing.
+ *
  * A reclaimable cache grows because nobody needs the memory. It leaks if it has
  * grown on while slab reclaim ran, be it this cache that was asked or another.
  *
@@ -164,7 +167,8 @@ bool leaktrend_grew(const u32 *v, unsigned int n)
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms)
 {
-	bool leak = e->bytes >= min_bytes && e->age_ms >= min_age_ms;
+	bool leak = e->bytes >= min_bytes && e->age_ms >= min_age_ms &&
+		    e->error <= LT_MAX_ERROR;
 
 	if (e->ignored)
 		return LT_IGNORED;

@@ -256,6 +256,24 @@ struct lt_sample *leaktrend_table_remove(struct slab *slab, unsigned long object
 	return sample;
 }
 
+/*
+ * If a free went past the hook the page may be anything by now. A bit of ours that
+ * stays in its page_ext then costs a look into a bucket, now and then. The slab's
+ * flag has gone with the slab.
+ */
+static void purge_sample(unsigned int shard, struct hlist_head *bucket,
+			 struct lt_sample *sample)
+{
+	struct slab *slab = virt_to_slab((void *)sample->object);
+
+	if (slab && shard_of(slab) == shard) {
+		unlink_sample(slab, bucket, sample);
+	} else {
+		hlist_del(&sample->node);
+		leaktrend_count(LT_MISSED_FREES);
+	}
+}
+
 /**
  * leaktrend_table_purge() - Forget all samples.
  *
@@ -278,8 +296,7 @@ void leaktrend_table_purge(void)
 
 		raw_spin_lock_irqsave(lock, flags);
 		hlist_for_each_entry_safe(sample, next, bucket, node) {
-			unlink_sample(virt_to_slab((void *)sample->object),
-				      bucket, sample);
+			purge_sample(i >> bucket_bits, bucket, sample);
 			hlist_add_head(&sample->node, &purged);
 		}
 		raw_spin_unlock_irqrestore(lock, flags);
@@ -317,12 +334,10 @@ unsigned int leaktrend_table_copy(unsigned long bucket, struct lt_object *to,
 	raw_spin_lock_irqsave(lock, flags);
 	hlist_for_each_entry(sample, &buckets[bucket], node) {
 		if (n < max) {
-			/* Live, so its slab is there, and its site, too. */
-			struct slab *slab = virt_to_slab((void *)sample->object);
-
 			to[n].sample = *sample;
+			/* As long as the sample is in the table its site is there. */
 			to[n].handle = sample->site->handle;
-			strscpy(to[n].cache_name, slab->slab_cache->name);
+			strscpy(to[n].cache_name, sample->site->cache_name);
 		}
 		n++;
 	}

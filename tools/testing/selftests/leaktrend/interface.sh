@@ -38,9 +38,9 @@ TUNABLE_COUNT=$(echo "$LIMITS" | wc -l)
 # quiet_load: a few sites with something outstanding and nothing that moves.
 quiet_load() {
 	clear_all
-	job_start "count=300 lose=1/3" || WHY="cannot start a job"
+	job_start "count=300 lose=1/3" || unmet "cannot start a job"
 	job_wait "$JOB"
-	job_start "count=300 lose=1/3 site=b cache=own" || WHY="cannot start a job"
+	job_start "count=300 lose=1/3 site=b cache=own" || unmet "cannot start a job"
 	job_wait "$JOB"
 	job_stop "$JOB"
 }
@@ -52,7 +52,7 @@ drop_load() {
 
 # grow: one round in which 100 objects more are lost.
 grow() {
-	job_start "count=100 lose=1/1" || WHY="cannot start a job"
+	job_start "count=100 lose=1/1" || unmet "cannot start a job"
 	job_wait "$JOB"
 	scan
 }
@@ -406,19 +406,25 @@ test_objects() {
 	quiet_load
 	want "lines of another form" "$(awk '
 		/^Page allocated/ {
-			if (open || $0 !~ /^Page allocated via order [0-9]+, size [0-9]+, cache .+, weight [0-9]+, mask 0x[0-9a-f]+\([A-Z_|a-z0-9]*\), pid [0-9]+, tgid [0-9]+ \(.*\), ts [0-9]+ ns, stack_id 0x[0-9a-f]+$/)
+			if (open || $0 !~ /^Page allocated via order [0-9]+, mask 0x[0-9a-f]+\([A-Z_|a-z0-9]*\), pid [0-9]+, tgid [0-9]+ \(.*\), ts [0-9]+ ns$/)
 				print NR ": " $0
 			open = 1
 			frames = 0
 			next
 		}
+		/^Object / {
+			if (open != 1 || $0 !~ /^Object size [0-9]+ cache .+ weight [0-9]+ stack_id 0x[0-9a-f]+$/)
+				print NR ": " $0
+			open = 2
+			next
+		}
 		/^ / {
-			if (!open || $0 !~ /^ [A-Za-z0-9_.$]+\+0x[0-9a-f]+\/0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/)
+			if (open != 2 || $0 !~ /^ [A-Za-z0-9_.$]+\+0x[0-9a-f]+\/0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/)
 				print NR ": " $0
 			frames++
 			next
 		}
-		/^$/ && open && frames { open = 0; next }
+		/^$/ && open == 2 && frames { open = 0; next }
 		{ print NR ": " $0 }
 		END { if (open) print "cut off" }' "$LT/objects" | head -n 5)" ""
 	drop_load
@@ -429,9 +435,9 @@ test_objects() {
 	job_wait "$JOB"
 	site_read "$(sites_in trends leaktrend_test_leak_a)"
 	read -r records weights <<<"$(awk -v id="stack_id $S_stack_id" '
-		/^Page allocated/ && substr($0, length($0) - length(id) + 1) == id {
+		/^Object / && substr($0, length($0) - length(id) + 1) == id {
 			n++
-			sub(/.*, weight /, "")
+			sub(/.* weight /, "")
 			sum += $0
 		}
 		END { print n + 0, sum + 0 }' "$LT/objects")"
