@@ -9,10 +9,10 @@ unexport CMD APPEND
 MAKEOVERRIDES :=
 export VERSION KERNEL CONFIG TREE CPUS MEM TIMEOUT ACCEL KIMAGE EXTRA OUT LOG NOPARAMS JOBS
 
-.PHONY: help setup fetch apply build verify patches shell vm demo test export clean distclean
+.PHONY: help setup fetch apply build verify patches shell vm demo test test-full export clean distclean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo
 	@echo "  VERSION=7.2 or KERNEL=/path/to/linux select another kernel, CONFIG=debug another configuration."
 
@@ -52,6 +52,9 @@ demo: ## show a leak being found, from nothing to the verdict
 
 test: ## run all tests, or some: T='boot series'
 	@tests/run $(T)
+
+test-full: ## run all tests, those that compile further kernels included
+	@FULL=1 tests/run
 
 clean: ## remove objects and results, keep sources and the compiler cache
 	rm -rf build/*/out-* build/test build/vm
