@@ -75,8 +75,9 @@ compare() {
 
 # check_objects FUNCTION COMM: live samples of the function are listed one by one;
 # those from an interrupt under the interrupt's name, and with a stack that ends
-# where the interrupt began: what it interrupted has nothing to do with it. (A
-# softirq that ksoftirqd runs has interrupted nothing.)
+# where the interrupt began: what it interrupted has nothing to do with it. That is
+# not asked of softirqs that ksoftirqd or a local_bh_enable() runs: they have
+# interrupted nothing, and filter_irq_stacks() does not know them.
 check_objects() {
 	local n comm stack
 
@@ -87,12 +88,12 @@ check_objects() {
 			n++
 			if (!ours)
 				bad_comm++
-			if (task && !ksoftirqd)
+			if (task && !called)
 				bad_stack++
 		}
 		/^Page allocated/ {
 			done()
-			first = ""; task = ksoftirqd = fill = 0
+			first = ""; task = called = fill = 0
 			if (comm == "leaktrend_test")
 				ours = index($0, " (leaktrend_test), ") && !index($0, ", pid 0, ")
 			else
@@ -107,8 +108,8 @@ check_objects() {
 			if (comm != "leaktrend_test" &&
 			    name ~ /^(do_syscall|entry_SYSCALL|ret_from_fork|kthread$|start_secondary|do_idle|cpu_startup)/)
 				task = 1
-			if (name == "run_ksoftirqd")
-				ksoftirqd = 1
+			if (name == "run_ksoftirqd" || name == "do_softirq")
+				called = 1
 			if (name == "leaktrend_test_fill")
 				fill = 1
 		}
@@ -120,7 +121,7 @@ check_objects() {
 
 # run_case NAME FUNCTION WORDS
 run_case() {
-	local name=$1 func=leaktrend_test_$2 words=$3 comm=leaktrend_test drops sites
+	local name=$1 func=leaktrend_test_$2 words=$3 comm=leaktrend_test drops missed sites
 
 	case $words in
 	*path=remote*)
@@ -136,15 +137,17 @@ run_case() {
 
 	clear_all
 	drops=$(dropped)
+	missed=$(status_get missed_frees)
 	if want_true "cannot start a job" job_start "$DEFAULTS" "$words"; then
 		job_wait "$JOB"
 		sites=$(sites_in trends "$func")
 		compare "$sites" "in flight"
 		want_true "no site" [ "$S_sites" -ge 1 ]
 		# An interrupt is entered in a few ways, but not in as many as there
-		# are stacks that it interrupts.
+		# are stacks that it interrupts. For softirqs see check_objects().
 		case $comm in
-		*irq) want_true "$S_sites sites" [ "$S_sites" -le 4 ] ;;
+		softirq) ;;
+		hardirq) want_true "$S_sites sites" [ "$S_sites" -le 4 ] ;;
 		*) want "number of sites" "$S_sites" 1 ;;
 		esac
 		check_objects "$func" "$comm"
@@ -156,7 +159,7 @@ run_case() {
 		want "outstanding in the end" "$S_outstanding" 0
 		want "sites left in trends" "$(sites_in trends "$func")" ""
 		want "dropped samples" "$(dropped)" "$drops"
-		want "missed frees" "$(status_get missed_frees)" 0
+		want "missed frees" "$(status_get missed_frees)" "$missed"
 	fi
 	result "$name"
 }

@@ -290,13 +290,22 @@ object_size() {
 
 # ---- Results ----
 
-# A test consists of expectations; the first that is not met fails it.
+# A test consists of expectations; one that is not met fails it.
 WHY=
+
+# unmet TEXT: notes it; one thing that breaks can leave hundreds unmet.
+unmet() {
+	if [ ${#WHY} -lt 300 ]; then
+		WHY+="${WHY:+; }$1"
+	else
+		WHY="${WHY%; and more}; and more"
+	fi
+}
 
 # want WHAT GOT EXPECTED
 want() {
 	[ "$2" = "$3" ] && return
-	WHY+="${WHY:+; }$1 is '$2', not '$3'"
+	unmet "$1 is '$2', not '$3'"
 	return 1
 }
 
@@ -306,7 +315,7 @@ want_true() {
 
 	shift
 	"$@" && return
-	WHY+="${WHY:+; }$what"
+	unmet "$what"
 	return 1
 }
 
