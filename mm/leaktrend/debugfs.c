@@ -15,6 +15,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/string_choices.h>
 #include <linux/uaccess.h>
 
 #include "internal.h"
@@ -265,7 +266,7 @@ static int status_show(struct seq_file *m, void *v)
 	mutex_unlock(&leaktrend_mutex);
 
 	seq_printf(m, "state: %s\n", READ_ONCE(leaktrend_running) ? "on" : "standby");
-	seq_printf(m, "page_owner: %s\n", page_owner_is_on() ? "on" : "off");
+	seq_printf(m, "page_owner: %s\n", str_on_off(page_owner_is_on()));
 	seq_printf(m, "sample_rate: %llu\n", lt_param(sample_rate));
 	seq_printf(m, "interval_ms: %llu\n", lt_param(interval_ms));
 	seq_printf(m, "rounds: %u\n", stats.rounds);

@@ -88,7 +88,8 @@ test_leak() {
 	site=$(sites_in suspects leaktrend_test_leak_a)
 	block=$(site_block "$site" suspects)
 	want "status" "$(echo "$block" | sed -n 's/^status  : //p')" LIKELY_LEAK
-	want "first line of the stack" "$(echo "$block" | sed -n '/^stack trace:/ { n; s/+.*//; p; }')" \
+	want "first line of the stack" \
+		"$(echo "$block" | sed -n '/^stack trace:/ { n; s/+.*//; p; }')" \
 		" leaktrend_test_leak_a"
 	want_true "the job that behaves has done nothing" job_has "$noise" frees 1000
 

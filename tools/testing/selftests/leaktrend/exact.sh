@@ -106,7 +106,8 @@ check_objects() {
 			if (first == "")
 				first = name
 			if (comm != "leaktrend_test" &&
-			    name ~ /^(do_syscall|entry_SYSCALL|ret_from_fork|kthread$|start_secondary|do_idle|cpu_startup)/)
+			    (name ~ /^(do_syscall|entry_SYSCALL|ret_from_fork|kthread$)/ ||
+			     name ~ /^(start_secondary|do_idle|cpu_startup)/))
 				task = 1
 			if (name == "run_ksoftirqd" || name == "do_softirq")
 				called = 1
@@ -129,7 +130,10 @@ run_case() {
 	esac
 	case $words in
 	*ctx=hardirq*)
-		[ -z "$RT" ] || { ktap_test_skip "$name: no such allocations on PREEMPT_RT"; return; }
+		if [ -n "$RT" ]; then
+			ktap_test_skip "$name: no such allocations on PREEMPT_RT"
+			return
+		fi
 		comm=hardirq ;;
 	*ctx=softirq*)
 		comm=softirq ;;

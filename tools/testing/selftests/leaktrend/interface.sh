@@ -27,7 +27,8 @@ max_sites 10000 1 1000000"
 STATUS_KEYS="state page_owner sample_rate interval_ms rounds last_round_us last_round_sites
 samples_live samples_taken samples_freed sites max_sites suspects outstanding_objects
 outstanding_bytes dropped_memory dropped_stack dropped_sites skipped_nested skipped_kfence
-skipped_nolock skipped_internal missed_frees memory_page_ext memory_table memory_samples memory_sites
+skipped_nolock skipped_internal missed_frees memory_page_ext memory_table memory_samples
+memory_sites
 memory_total"
 
 SITES_HEADER="# leaktrend-sites-v1 site kind stack_id cache verdict outstanding bytes allocs \
@@ -68,7 +69,8 @@ test_modes() {
 		write_errno "$LT/$f" 1
 		want_true "$f can be written" [ "$ERRNO" != ok ]
 	done
-	want "files open to others" "$(find "$LT" -type f \( -perm -001 -o -perm -002 -o -perm -004 -o \
+	want "files open to others" \
+		"$(find "$LT" -type f \( -perm -001 -o -perm -002 -o -perm -004 -o \
 		-perm -010 -o -perm -020 -o -perm -040 \))" ""
 	result "files and modes"
 }
@@ -87,7 +89,8 @@ test_tunable() {
 	done
 	want_write "$f" "$default" ok -n
 	want_value "$LT/$name" "$default" "after no newline"
-	want "status" "$(status_get "$name")" "$(grep -q "^$name: " "$LT/status" && echo "$default")"
+	want "status" "$(status_get "$name")" \
+		"$(grep -q "^$name: " "$LT/status" && echo "$default")"
 
 	for bad in $((max + 1)) 99999999999999999999999999; do
 		want_write "$f" "$bad" "ERANGE|EINVAL"
@@ -194,7 +197,8 @@ test_status() {
 		esac
 	done
 	want "lines of another form" "$(grep -vE '^[a-z_]+: [^ ].*$' "$LT/status")" ""
-	want "page_owner" "$(status_get page_owner)" "$([ -d $DEBUGFS/page_owner_stacks ] && echo on || echo off)"
+	want "page_owner" "$(status_get page_owner)" \
+		"$([ -d $DEBUGFS/page_owner_stacks ] && echo on || echo off)"
 	want "sample_rate" "$(status_get sample_rate)" 1
 	want_true "no live samples" [ "$(status_get samples_live)" -ge 200 ]
 	want_true "fewer samples taken than live" \
@@ -213,11 +217,13 @@ test_status() {
 }
 
 test_sites() {
+	local verdicts='(LIKELY_LEAK|GROWING|CACHE_GROWTH|IGNORED|NONE)'
+	local numbers='( [0-9]+){8} -?[0-9]+ [0-9]+'
 	quiet_load
 	scan
 	want "header" "$(head -n 1 "$LT/sites")" "$SITES_HEADER"
 	want "lines of another form" "$(sed 1d "$LT/sites" | grep -vE \
-		'^[0-9]+ (slab|page) 0x[0-9a-f]+ [^ ]+ (LIKELY_LEAK|GROWING|CACHE_GROWTH|IGNORED|NONE)( [0-9]+){8} -?[0-9]+ [0-9]+$')" ""
+		'^[0-9]+ (slab|page) 0x[0-9a-f]+ [^ ]+ '"$verdicts$numbers"'$')" ""
 	want "sites listed twice" "$(sed 1d "$LT/sites" | cut -d' ' -f1 | sort | uniq -d)" ""
 	want "stacks listed twice" "$(sed 1d "$LT/sites" | cut -d' ' -f2,3 | sort | uniq -d)" ""
 	site_read "$(sites_in trends leaktrend_test_leak_a)"
@@ -237,7 +243,8 @@ bad_blocks() {
 		}
 		BEGIN {
 			n = 12
-			form[0] = "^site #[0-9]+, stack_id=0x[0-9a-f]+, outstanding=[0-9]+, bytes=[0-9]+$"
+			form[0] = "^site #[0-9]+, stack_id=0x[0-9a-f]+, " \
+				  "outstanding=[0-9]+, bytes=[0-9]+$"
 			form[1] = "^frees   : [0-9]+$"
 			form[2] = "^trend   : \\[([0-9]+(, [0-9]+)*)?\\]$"
 			form[3] = "^status  : (LIKELY_LEAK|GROWING|CACHE_GROWTH|IGNORED|NONE)$"
@@ -247,13 +254,15 @@ bad_blocks() {
 			form[7] = "^oldest  : [0-9]+\\.[0-9][0-9][0-9] s$"
 			form[8] = "^survive : [0-9]+ of [0-9]+ generations$"
 			form[9] = "^elders  : [0-9]+$"
-			form[10] = "^growth  : [+-][0-9]+ bytes/h, tau=-?[01]\\.[0-9][0-9] \\([0-9]+ rounds\\)$"
+			form[10] = "^growth  : [+-][0-9]+ bytes/h, " \
+				   "tau=-?[01]\\.[0-9][0-9] \\([0-9]+ rounds\\)$"
 			form[11] = "^error   : \\+-[0-9]+\\.[0-9] %$"
 			form[12] = "^stack trace:$"
 		}
 		line <= n { expect(form[line++]); next }
 		/^ / {
-			expect("^ [A-Za-z0-9_.$]+\\+0x[0-9a-f]+/0x[0-9a-f]+( \\[[A-Za-z0-9_]+\\])?$")
+			expect("^ [A-Za-z0-9_.$]+\\+0x[0-9a-f]+/0x[0-9a-f]+" \
+			       "( \\[[A-Za-z0-9_]+\\])?$")
 			line++
 			next
 		}
@@ -342,7 +351,8 @@ test_ignore() {
 	want "suspects when ignored" "$(sites_in suspects leaktrend_test_leak_a)" ""
 	site_read "$id"
 	want "verdict when ignored" "$S_verdict" IGNORED
-	want "status in trends when ignored" "$(site_block "$id" | sed -n 's/^status  : //p')" IGNORED
+	want "status in trends when ignored" \
+		"$(site_block "$id" | sed -n 's/^status  : //p')" IGNORED
 	want_write "$LT/ignore" "remove leaktrend_test_leak_a" ok
 	want "list after remove" "$(cat "$LT/ignore")" ""
 	grow
@@ -367,7 +377,8 @@ test_ignore() {
 	drop_load
 	result "ignore: effect"
 
-	for i in "" " " add remove "add " "add a b" "remove a b" "clear x" "foo" "foo a" "add 0xzz" \
+	for i in "" " " add remove "add " "add a b" "remove a b" "clear x" "foo" "foo a" \
+		"add 0xzz" \
 		"ADD a" "$(printf 'add a\nadd b')" "add $(printf '%2000s' '' | tr ' ' a)"; do
 		want_write "$LT/ignore" "$i" EINVAL
 	done
@@ -406,20 +417,27 @@ test_objects() {
 	quiet_load
 	want "lines of another form" "$(awk '
 		/^Page allocated/ {
-			if (open || $0 !~ /^Page allocated via order [0-9]+, mask 0x[0-9a-f]+\([A-Z_|a-z0-9]*\), pid [0-9]+, tgid [0-9]+ \(.*\), ts [0-9]+ ns$/)
+			if (open ||
+			    $0 !~ /^Page allocated via order [0-9]+, mask 0x[0-9a-f]+\(/ ||
+			    $0 !~ /\([A-Z_|a-z0-9]*\), pid [0-9]+, tgid [0-9]+ \(/ ||
+			    $0 !~ / \(.*\), ts [0-9]+ ns$/)
 				print NR ": " $0
 			open = 1
 			frames = 0
 			next
 		}
 		/^Object / {
-			if (open != 1 || $0 !~ /^Object size [0-9]+ cache .+ weight [0-9]+ stack_id 0x[0-9a-f]+$/)
+			if (open != 1 ||
+			    $0 !~ /^Object size [0-9]+ cache .+ weight / ||
+			    $0 !~ / weight [0-9]+ stack_id 0x[0-9a-f]+$/)
 				print NR ": " $0
 			open = 2
 			next
 		}
 		/^ / {
-			if (open != 2 || $0 !~ /^ [A-Za-z0-9_.$]+\+0x[0-9a-f]+\/0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/)
+			if (open != 2 ||
+			    $0 !~ /^ [A-Za-z0-9_.$]+\+0x[0-9a-f]+\/0x/ ||
+			    $0 !~ /\/0x[0-9a-f]+( \[[A-Za-z0-9_]+\])?$/)
 				print NR ": " $0
 			frames++
 			next
@@ -523,12 +541,14 @@ test_growing_files() {
 			if [ $f = sites ]; then
 				before=$(cut -d' ' -f1 "$LT/sites" | sed 1d | sort)
 			else
-				before=$( (sites_in trends leaktrend_test_leak_a; sites_in trends leaktrend_test_leak_b) | sort)
+				before=$( (sites_in trends leaktrend_test_leak_a
+					   sites_in trends leaktrend_test_leak_b) | sort)
 			fi
 			after=$(numbers $f | sort)
 			want "sites twice in $f" "$(echo "$after" | uniq -d)" "" || break 2
 			want "sites lost from $f" \
-				"$( (echo "$before"; echo "$after"; echo "$after") | sort | uniq -u)" "" || break 2
+				"$( (echo "$before"; echo "$after"; echo "$after") |
+					sort | uniq -u)" "" || break 2
 			want_true "no sites in $f" [ -n "$before" ] || break 2
 		done
 	done

@@ -18,7 +18,8 @@ DEBUGFS=/sys/kernel/debug
 LT=$DEBUGFS/leaktrend
 MOD=$DEBUGFS/leaktrend_test
 KFENCE=/sys/module/kfence/parameters/sample_interval
-TUNABLES="sample_rate interval_ms min_rounds min_bytes min_age_ms elder_rounds stack_depth max_sites"
+TUNABLES="sample_rate interval_ms min_rounds min_bytes min_age_ms elder_rounds stack_depth
+max_sites"
 # Longer than any test runs.
 NEVER_MS=86400000
 # The last job and site read.
@@ -83,7 +84,8 @@ lt_restore() {
 
 # load_module [PARAMETER]...: the one beside the tests, or what modprobe finds.
 load_module() {
-	[ ! -d "$MOD" ] || rmmod leaktrend_test || skip_all "an old leaktrend_test cannot be unloaded"
+	[ ! -d "$MOD" ] || rmmod leaktrend_test ||
+		skip_all "an old leaktrend_test cannot be unloaded"
 	insmod "$DIR/test_modules/leaktrend_test.ko" "$@" 2>/dev/null ||
 		modprobe leaktrend_test "$@" 2>/dev/null ||
 		return 1
@@ -162,7 +164,8 @@ write_errno() {
 # splats: lines of the kernel's log since the test began that say something broke.
 splats() {
 	dmesg | sed -n "/$LOG_MARK/,\$p" |
-		grep -E 'WARNING:|BUG:|Oops|INFO: (task|rcu)|blocked for more|refcount_t:|KASAN|KCSAN|general protection'
+		grep -E -e 'WARNING:|BUG:|Oops|INFO: (task|rcu)|blocked for more' \
+			-e 'refcount_t:|KASAN|KCSAN|general protection'
 }
 
 # ---- Jobs of the module ----
@@ -275,7 +278,8 @@ site_read() {
 			error = $col["error_permille"]
 		}
 		END {
-			printf("%d %.0f %.0f %.0f %.0f %s %s %s %.0f %.0f %d %.0f %d\n", n, outstanding,
+			printf("%d %.0f %.0f %.0f %.0f %s %s %s %.0f %.0f %d %.0f %d\n",
+			       n, outstanding,
 			       bytes, allocs, frees, cache, verdict, stack, low, elders,
 			       generations, growth, error)
 		}' "$LT/sites")

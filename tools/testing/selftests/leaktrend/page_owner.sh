@@ -43,13 +43,16 @@ other_form() {
 		state == "" || state == "any" {
 			frames = handle = 0
 			state = "first"
-			if ($0 !~ /^Page allocated via order [0-9]+, mask 0x[0-9a-f]+\([A-Z_|a-z0-9]*\), pid -?[0-9]+, tgid -?[0-9]+ \(.*\), ts [0-9]+ ns$/)
+			if ($0 !~ /^Page allocated via order [0-9]+, mask 0x[0-9a-f]+\(/ ||
+			    $0 !~ /\([A-Z_|a-z0-9]*\), pid -?[0-9]+, tgid -?[0-9]+ \(/ ||
+			    $0 !~ / \(.*\), ts [0-9]+ ns$/)
 				other()
 			next
 		}
 		state == "first" {
 			state = "body"
-			if ($0 !~ /^PFN 0x[0-9a-f]+ type [A-Za-z]+ Block [0-9]+ type [A-Za-z]+ Flags 0x[0-9a-f]+\(.*\)$/)
+			if ($0 !~ /^PFN 0x[0-9a-f]+ type [A-Za-z]+ Block [0-9]+ type / ||
+			    $0 !~ / type [A-Za-z]+ Flags 0x[0-9a-f]+\(.*\)$/)
 				other()
 			next
 		}
@@ -156,7 +159,8 @@ test_threshold() {
 	want_true "no stack has 100 pages" [ "$many" -gt 0 ]
 	want "stacks below the threshold" "$(sed -n 's/^nr_base_pages: //p' "$STACKS/show_stacks" |
 		awk '$1 < 100')" ""
-	want "handles below the threshold" "$(sed -n 's/^nr_base_pages: //p' "$STACKS/show_handles" |
+	want "handles below the threshold" \
+		"$(sed -n 's/^nr_base_pages: //p' "$STACKS/show_handles" |
 		awk '$1 < 100')" ""
 	want_write "$STACKS/count_threshold" x EINVAL
 	want_value "$STACKS/count_threshold" 100 "after x"
