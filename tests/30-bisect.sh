@@ -6,6 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 select_kernel
+lock bisect-tree
 
 need "step 0: the unpatched kernel builds" env TREE=base scripts/build
 ok "step 0: the unpatched kernel builds"

@@ -7,6 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 scratch_dir
 select_kernel
+lock bisect-tree
 
 # --- shell
 
