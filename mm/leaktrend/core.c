@@ -8,10 +8,11 @@
  * on and off at will.
  *
  * Locking: leaktrend_mutex serialises on, off, clear and the rounds of the
- * engine. Only the mutex of the tunables may be held around it. Under it the CPU
- * hotplug lock is taken (static key, sampler) and the spinlocks of sites, table
- * and site list, none of which nests in another. The hooks take the raw ones of
- * these only, and at most one at a time.
+ * engine. Only the mutex of the tunables may be held around it. Under it the
+ * locks of CPU hotplug (static key, sampler) and of memory hotplug (walks over
+ * all pages) are taken, one at a time, and the spinlocks of sites, table and site
+ * list, none of which nests in another. The hooks take the raw ones of these only,
+ * and at most one at a time.
  */
 #define pr_fmt(fmt) "leaktrend: " fmt
 
@@ -74,6 +75,7 @@ static void start_tracking(void)
 	 */
 	static_branch_enable(&leaktrend_key);
 	WRITE_ONCE(leaktrend_running, true);
+	leaktrend_pages_start();
 	leaktrend_engine_start();
 }
 
@@ -87,6 +89,7 @@ static void stop_tracking(void)
 	WRITE_ONCE(leaktrend_running, false);
 	WRITE_ONCE(leaktrend_epoch, leaktrend_epoch + 1);
 	leaktrend_table_purge();
+	leaktrend_pages_purge();
 	static_branch_disable(&leaktrend_key);
 	leaktrend_sites_purge();
 	leaktrend_engine_reset();

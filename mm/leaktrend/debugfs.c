@@ -11,12 +11,12 @@
 #include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/mm.h>
-#include <linux/page_owner.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/string_choices.h>
 #include <linux/uaccess.h>
+#include <linux/vmstat.h>
 
 #include "internal.h"
 
@@ -165,6 +165,7 @@ static const struct control controls[] = {
 	{ "scan", scan_show, scan_write },
 	{ "clear", clear_show, clear_write },
 	{ "ignore", leaktrend_ignore_show, leaktrend_ignore_command },
+	{ "classes", leaktrend_classes_show, leaktrend_classes_command },
 };
 
 static int control_show(struct seq_file *m, void *v)
@@ -221,13 +222,56 @@ static void show_memory(struct seq_file *m, unsigned long live)
 	seq_printf(m, "memory_total: %llu\n", page_ext + table + samples + sites);
 }
 
-static bool page_owner_is_on(void)
+/**
+ * struct totals - Of all sites.
+ * @sites:   Number of them.
+ * @objects: Outstanding at those of the slab allocator.
+ * @bytes:   The same.
+ * @pages:   Outstanding at those of the page allocator, by class.
+ */
+struct totals {
+	u32 sites;
+	u64 objects;
+	u64 bytes;
+	u64 pages[LT_NR_CLASSES];
+};
+
+static void add_up(struct totals *totals)
 {
-#ifdef CONFIG_PAGE_OWNER
-	return static_branch_unlikely(&page_owner_inited);
-#else
-	return false;
-#endif
+	struct lt_site *site;
+
+	mutex_lock(&leaktrend_mutex);
+	leaktrend_for_each_site(site) {
+		u64 outstanding = leaktrend_site_outstanding(site);
+
+		if (site->kind == LT_KIND_PAGE) {
+			totals->pages[READ_ONCE(site->class)] += outstanding;
+		} else {
+			totals->objects += outstanding;
+			totals->bytes += leaktrend_site_bytes(site);
+		}
+		totals->sites++;
+		cond_resched();
+	}
+	mutex_unlock(&leaktrend_mutex);
+
+	/* The page allocator's samples end where slabs begin, the kernel counts on. */
+	totals->pages[LT_CLASS_SLAB] =
+		global_node_page_state_pages(NR_SLAB_RECLAIMABLE_B) +
+		global_node_page_state_pages(NR_SLAB_UNRECLAIMABLE_B);
+}
+
+static void show_pages(struct seq_file *m, const struct totals *totals)
+{
+	static const enum lt_class shown[] = {
+		LT_CLASS_KERNEL, LT_CLASS_USER, LT_CLASS_PAGE_TABLE, LT_CLASS_SLAB,
+	};
+	int i;
+
+	seq_printf(m, "pages_counted: %s\n", leaktrend_page_owner() ? "exact" : "sampled");
+	for (i = 0; i < ARRAY_SIZE(shown); i++)
+		seq_printf(m, "pages_%s: %llu\n", leaktrend_class_names[shown[i]],
+			   totals->pages[shown[i]]);
 }
 
 static int status_show(struct seq_file *m, void *v)
@@ -244,9 +288,7 @@ static int status_show(struct seq_file *m, void *v)
 	};
 	unsigned long taken, freed;
 	struct lt_engine_stats stats;
-	u64 objects = 0, bytes = 0;
-	struct lt_site *site;
-	u32 sites = 0;
+	struct totals totals = {};
 	int i;
 
 	if (!leaktrend_available()) {
@@ -256,17 +298,10 @@ static int status_show(struct seq_file *m, void *v)
 
 	leaktrend_engine_stats(&stats);
 	leaktrend_sample_counts(&taken, &freed);
-	mutex_lock(&leaktrend_mutex);
-	leaktrend_for_each_site(site) {
-		objects += max_t(s64, atomic64_read(&site->outstanding), 0);
-		bytes += max_t(s64, atomic64_read(&site->bytes), 0);
-		sites++;
-		cond_resched();
-	}
-	mutex_unlock(&leaktrend_mutex);
+	add_up(&totals);
 
 	seq_printf(m, "state: %s\n", READ_ONCE(leaktrend_running) ? "on" : "standby");
-	seq_printf(m, "page_owner: %s\n", str_on_off(page_owner_is_on()));
+	seq_printf(m, "page_owner: %s\n", str_on_off(leaktrend_page_owner()));
 	seq_printf(m, "sample_rate: %llu\n", lt_param(sample_rate));
 	seq_printf(m, "interval_ms: %llu\n", lt_param(interval_ms));
 	seq_printf(m, "rounds: %u\n", stats.rounds);
@@ -275,11 +310,12 @@ static int status_show(struct seq_file *m, void *v)
 	seq_printf(m, "samples_live: %lu\n", taken - freed);
 	seq_printf(m, "samples_taken: %lu\n", taken);
 	seq_printf(m, "samples_freed: %lu\n", freed);
-	seq_printf(m, "sites: %u\n", sites);
+	seq_printf(m, "sites: %u\n", totals.sites);
 	seq_printf(m, "max_sites: %llu\n", lt_param(max_sites));
 	seq_printf(m, "suspects: %u\n", stats.suspects);
-	seq_printf(m, "outstanding_objects: %llu\n", objects);
-	seq_printf(m, "outstanding_bytes: %llu\n", bytes);
+	seq_printf(m, "outstanding_objects: %llu\n", totals.objects);
+	seq_printf(m, "outstanding_bytes: %llu\n", totals.bytes);
+	show_pages(m, &totals);
 	for (i = 0; i < LT_NR_COUNTS; i++)
 		seq_printf(m, "%s: %ld\n", count_names[i],
 			   atomic_long_read(&leaktrend_counts[i]));
@@ -298,10 +334,7 @@ static int __init leaktrend_debugfs_init(void)
 	if (!leaktrend_available())
 		return 0;
 
-	debugfs_create_file("suspects", 0400, dir, NULL, &leaktrend_suspects_fops);
-	debugfs_create_file("trends", 0400, dir, NULL, &leaktrend_trends_fops);
-	debugfs_create_file("sites", 0400, dir, NULL, &leaktrend_sites_fops);
-	debugfs_create_file("objects", 0400, dir, NULL, &leaktrend_objects_fops);
+	leaktrend_report_files(dir);
 	for (i = 0; i < ARRAY_SIZE(controls); i++)
 		debugfs_create_file(controls[i].name, 0600, dir,
 				    (void *)&controls[i], &control_fops);

@@ -20,15 +20,28 @@
 
 u32 leaktrend_round;
 
-/*
- * When rounds ended, and how much slab reclaim had scanned by then. For twice as
- * many as a site remembers: in the middle of a round some sites have its entry
- * and others still have the oldest.
+/**
+ * struct round_end - How things stood when a round ended.
+ * @ms:	     Time, for trends.
+ * @clock:   The same as local_clock(), for the age of samples.
+ * @scanned: How much slab reclaim had scanned by then.
  */
-#define LT_ROUND_TIMES	(2 * LT_RING)
+struct round_end {
+	u64 ms;
+	u64 clock;
+	unsigned long scanned;
+};
 
-static u64 round_end_ms[LT_ROUND_TIMES];
-static unsigned long round_scanned[LT_ROUND_TIMES];
+/*
+ * For as many rounds as there are generations. That is more than twice what a
+ * site remembers: in the middle of a round some sites have its entry and others
+ * still have the oldest.
+ */
+#define LT_ROUND_ENDS	LT_GENERATIONS
+
+static struct round_end round_ends[LT_ROUND_ENDS];
+
+static_assert(LT_ROUND_ENDS >= 2 * LT_RING);
 
 static struct lt_engine_stats engine_stats;
 
@@ -50,6 +63,18 @@ static unsigned long slabs_scanned(void)
 #endif
 }
 
+/**
+ * leaktrend_is_suspect() - Is a site one that someone should look at?
+ * @site: The site.
+ *
+ * Return: true if it grows, and its class is one that the reports are about.
+ */
+bool leaktrend_is_suspect(const struct lt_site *site)
+{
+	return READ_ONCE(site->verdict) > LT_IGNORED &&
+	       leaktrend_class_wanted(READ_ONCE(site->class));
+}
+
 static void judge_site(struct lt_site *site, u64 now_ns)
 {
 	u32 low[LT_RING], elders[LT_RING];
@@ -58,7 +83,7 @@ static void judge_site(struct lt_site *site, u64 now_ns)
 	u32 first = last - rounds + 1;
 	struct lt_evidence e = {
 		.ignored = site->ignored_by,
-		.reclaimable = site->reclaimable,
+		.class = READ_ONCE(site->class),
 		.error = leaktrend_error_permille(leaktrend_counter(&site->variance),
 						  leaktrend_counter(&site->outstanding)),
 		.bytes = site->ring[last % LT_RING].bytes,
@@ -72,8 +97,8 @@ static void judge_site(struct lt_site *site, u64 now_ns)
 		}
 		e.low_grew = leaktrend_grew(low, rounds);
 		e.elders_grew = leaktrend_grew(elders, rounds);
-		e.reclaimed = round_scanned[last % LT_ROUND_TIMES] !=
-			      round_scanned[first % LT_ROUND_TIMES];
+		e.reclaimed = round_ends[last % LT_ROUND_ENDS].scanned !=
+			      round_ends[first % LT_ROUND_ENDS].scanned;
 	}
 	if (site->oldest_ns && site->oldest_ns < now_ns)
 		e.age_ms = div_u64(now_ns - site->oldest_ns, NSEC_PER_MSEC);
@@ -82,13 +107,45 @@ static void judge_site(struct lt_site *site, u64 now_ns)
 					lt_param(min_age_ms));
 }
 
+/* Of a sampled object that is known. */
+static u64 oldest_object(struct lt_site *site)
+{
+	/* One that has come after the others were asked for their oldest. */
+	if (!site->oldest_scan || site->oldest_scan == U64_MAX)
+		return 0;
+	return site->oldest_scan;
+}
+
+/*
+ * Of a page only the generation is: when its round ended it was there. Of those
+ * too old for a slot it is known since when there have been any.
+ */
+static u64 oldest_page(struct lt_site *site, u32 ended)
+{
+	u64 clock = 0;
+	u32 birth;
+
+	if (leaktrend_history_oldest(site, ended, &birth))
+		clock = round_ends[birth % LT_ROUND_ENDS].clock;
+
+	if (!leaktrend_counter(&site->older))
+		site->older_ns = 0;
+	else if (!site->older_ns)
+		site->older_ns = round_ends[(ended - LT_GENERATION_MAX_AGE) %
+					    LT_ROUND_ENDS].clock ?:
+				 round_ends[ended % LT_ROUND_ENDS].clock;
+
+	return site->older_ns ?: clock;
+}
+
 static void update_site(struct lt_site *site, u32 ended, u64 now_ns)
 {
 	leaktrend_ignore_update(site);
 
 	spin_lock(&site->lock);
 	leaktrend_history_record(site, ended);
-	site->oldest_ns = site->oldest_scan == U64_MAX ? 0 : site->oldest_scan;
+	site->oldest_ns = site->kind == LT_KIND_PAGE ? oldest_page(site, ended) :
+						       oldest_object(site);
 	judge_site(site, now_ns);
 	spin_unlock(&site->lock);
 }
@@ -103,14 +160,16 @@ static void run_round(void)
 
 	lockdep_assert_held(&leaktrend_mutex);
 
-	WRITE_ONCE(round_end_ms[ended % LT_ROUND_TIMES],
+	WRITE_ONCE(round_ends[ended % LT_ROUND_ENDS].ms,
 		   div_u64(begin_ns, NSEC_PER_MSEC));
-	round_scanned[ended % LT_ROUND_TIMES] = slabs_scanned();
+	round_ends[ended % LT_ROUND_ENDS].clock = local_clock();
+	round_ends[ended % LT_ROUND_ENDS].scanned = slabs_scanned();
 	WRITE_ONCE(leaktrend_round, ended + 1);
 	/* At the usual interval it has passed long ago. */
 	cond_synchronize_rcu(round_cookie);
 	round_cookie = get_state_synchronize_rcu();
 
+	leaktrend_pages_round();
 	leaktrend_for_each_site(site) {
 		site->oldest_scan = U64_MAX;
 		cond_resched();
@@ -119,12 +178,9 @@ static void run_round(void)
 
 	now_ns = local_clock();
 	leaktrend_for_each_site(site) {
-		/* One that has come after the others were asked for their oldest. */
-		if (!site->oldest_scan)
-			site->oldest_scan = U64_MAX;
 		update_site(site, ended, now_ns);
 		stats.sites++;
-		stats.suspects += site->verdict > LT_IGNORED;
+		stats.suspects += leaktrend_is_suspect(site);
 		cond_resched();
 	}
 
@@ -187,7 +243,7 @@ void leaktrend_engine_judge(void)
 		spin_lock(&site->lock);
 		judge_site(site, now_ns);
 		spin_unlock(&site->lock);
-		engine_stats.suspects += site->verdict > LT_IGNORED;
+		engine_stats.suspects += leaktrend_is_suspect(site);
 		cond_resched();
 	}
 }
@@ -212,6 +268,7 @@ void leaktrend_engine_reset(void)
 	WRITE_ONCE(leaktrend_round, 0);
 	round_cookie = get_state_synchronize_rcu();
 	memset(&engine_stats, 0, sizeof(engine_stats));
+	memset(round_ends, 0, sizeof(round_ends));
 }
 
 void leaktrend_engine_interval_changed(void)
@@ -243,11 +300,12 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap)
 
 	snap->id = site->id;
 	snap->kind = site->kind;
+	snap->class = READ_ONCE(site->class);
 	snap->handle = site->handle;
 	strscpy(snap->cache_name, site->cache_name);
 	snap->mixed = READ_ONCE(site->mixed);
-	snap->outstanding = leaktrend_counter(&site->outstanding);
-	snap->bytes = leaktrend_counter(&site->bytes);
+	snap->outstanding = leaktrend_site_outstanding(site);
+	snap->bytes = leaktrend_site_bytes(site);
 	snap->frees = leaktrend_counter(&site->frees);
 	/* Not a counter of its own, so that the three always agree. */
 	snap->allocs = snap->frees + snap->outstanding;
@@ -258,7 +316,7 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap)
 	first = site->last_round + 1 - site->nr_rounds;
 	for (i = 0; i < snap->nr_rounds; i++) {
 		snap->ring[i] = site->ring[(first + i) % LT_RING];
-		snap->time_ms[i] = READ_ONCE(round_end_ms[(first + i) % LT_ROUND_TIMES]);
+		snap->time_ms[i] = READ_ONCE(round_ends[(first + i) % LT_ROUND_ENDS].ms);
 	}
 	snap->survivors = site->survivors;
 	snap->generations = site->generations;

@@ -24,11 +24,6 @@ u64 leaktrend_counter(const atomic64_t *counter)
 	return max_t(s64, atomic64_read(counter), 0);
 }
 
-static u32 read_objects(const atomic64_t *counter)
-{
-	return min_t(u64, leaktrend_counter(counter), U32_MAX);
-}
-
 /*
  * The generation that turns too old for a slot joins the older ones.
  *
@@ -48,17 +43,33 @@ static void fold_generation(struct lt_site *site, u32 ended)
 		     &site->older);
 }
 
+/**
+ * leaktrend_history_oldest() - Which generation is the oldest with live samples?
+ * @site:  The site.
+ * @ended: The last round that has ended.
+ * @birth: Set to the round of its birth, if it has a slot.
+ *
+ * Return: true if there is one with a slot.
+ */
+bool leaktrend_history_oldest(const struct lt_site *site, u32 ended, u32 *birth)
+{
+	u32 age = min_t(u32, ended + 1, LT_GENERATION_MAX_AGE);
+
+	while (age--) {
+		*birth = ended - age;
+		if (leaktrend_counter(&site->gens[*birth % LT_GENERATIONS]))
+			return true;
+	}
+	return false;
+}
+
 /* Low-water mark of the round that ends, and begin of the next. */
 static u32 take_low(struct lt_site *site, u32 now)
 {
 	s64 low = atomic64_xchg(&site->low, now);
-	s64 start, was;
 
 	/* A free since @now was read has lowered what we have just replaced. */
-	start = leaktrend_counter(&site->outstanding);
-	was = atomic64_read(&site->low);
-	while (start < was && !atomic64_try_cmpxchg(&site->low, &was, start))
-		;
+	leaktrend_site_lower(site, leaktrend_site_outstanding(site));
 
 	return min_t(u64, max_t(s64, low, 0), now);
 }
@@ -96,11 +107,11 @@ static u32 count_survivors(struct lt_site *site, u32 ended, u32 generations)
 void leaktrend_history_record(struct lt_site *site, u32 ended)
 {
 	struct lt_round *entry = &site->ring[ended % LT_RING];
-	u32 outstanding = read_objects(&site->outstanding);
+	u32 outstanding = min(leaktrend_site_outstanding(site), U32_MAX);
 
 	fold_generation(site, ended);
 	entry->outstanding = outstanding;
-	entry->bytes = leaktrend_counter(&site->bytes);
+	entry->bytes = leaktrend_site_bytes(site);
 	entry->low = take_low(site, outstanding);
 	entry->elders = count_elders(site, ended);
 	site->last_round = ended;

@@ -196,7 +196,8 @@ void leaktrend_ignore_show(struct seq_file *m)
 		unsigned int sites = 0;
 
 		leaktrend_for_each_site(site)
-			sites += site->ignored_by == entry;
+			sites += site->ignored_by == entry &&
+				 leaktrend_class_wanted(READ_ONCE(site->class));
 		seq_printf(m, "%s  %u sites\n", entry->name, sites);
 	}
 }

@@ -3,13 +3,15 @@
  * leaktrend: what its files share.
  *
  *   sampler.c  which allocations are sampled, and with what weight
- *   table.c	the live samples, by object address
+ *   table.c	the live samples of the slab allocator, by object address
+ *   pages.c	the live samples of the page allocator, in page_ext
  *   site.c	the call paths, and what is outstanding at each
  *   history.c	what was outstanding in the last rounds
  *   engine.c	rounds, and the verdict of each
  *   stats.c	the arithmetic of sampling and of trends, without any state
  *   symbol.c	names of addresses
  *   ignore.c	sites that an administrator has found normal
+ *   classes.c	which classes of memory the reports are about
  *   params.c	tunables, at boot and at run time
  *   debugfs.c	the files to control it, and its status
  *   report.c	the files that show sites and objects
@@ -19,6 +21,7 @@
 #define __MM_LEAKTREND_INTERNAL_H
 
 #include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/cache.h>
 #include <linux/leaktrend.h>
 #include <linux/list.h>
@@ -30,9 +33,11 @@
 #include <linux/types.h>
 
 #include "leaktrend.h"
+#include "page_hooks.h"
 
 struct lt_ignore;
 struct seq_file;
+struct stack_record;
 
 /* Rounds of history that a site keeps. */
 #define LT_RING			32
@@ -44,12 +49,21 @@ struct seq_file;
 #define LT_GENERATION_MAX_AGE	(LT_GENERATIONS - 2)
 
 #define LT_MAX_STACK_DEPTH	64
+/* A page's word has as many bits for the number of its site, see pages.c. */
+#define LT_SITE_BITS		17
+#define LT_MAX_SITES		BIT(LT_SITE_BITS)
 #define LT_CACHE_NAME_LEN	32
 
 static_assert(LT_RING <= LT_GENERATION_MAX_AGE);
 
-enum lt_kind {
-	LT_KIND_SLAB,
+/* What the memory of a site is for. Only growth of the first can be a leak as it is. */
+enum lt_class {
+	LT_CLASS_KERNEL,
+	LT_CLASS_RECLAIMABLE,	/* objects of a cache that reclaim can shrink */
+	LT_CLASS_USER,		/* movable, anonymous, page cache, hugetlb */
+	LT_CLASS_PAGE_TABLE,
+	LT_CLASS_SLAB,		/* pages of slabs: their objects are counted */
+	LT_NR_CLASSES,
 };
 
 /* From harmless to worst: reports are ordered by it. */
@@ -64,11 +78,11 @@ enum lt_verdict {
 /**
  * struct lt_round - What a site looked like at the end of a round.
  * @bytes:	 Outstanding bytes.
- * @outstanding: Outstanding objects.
+ * @outstanding: Outstanding objects or pages, as the two below.
  * @low:	 Low-water mark: the fewest outstanding at any time of the round.
- * @elders:	 Outstanding objects that have survived elder_rounds rounds.
+ * @elders:	 What has survived elder_rounds rounds.
  *
- * All are estimates from samples. Objects are capped at U32_MAX.
+ * All are estimates from samples. Numbers are capped at U32_MAX.
  */
 struct lt_round {
 	u64 bytes;
@@ -83,18 +97,20 @@ struct lt_round {
  * @list:	 In the list of all sites, oldest first.
  * @id:		 Number in reports, from 0 in the order of appearance.
  * @kind:	 What it allocates.
+ * @class:	 What for. Of pages that is found out in the next round.
  * @handle:	 Its stack in the stack depot.
  * @cache_name:	 Cache of the first object, as text: a cache can go away.
  * @cache:	 To tell whether another cache follows. Never dereferenced.
  * @mixed:	 Objects of more than one cache were seen.
- * @reclaimable: The first object's cache has SLAB_RECLAIM_ACCOUNT.
+ * @record:	 page_owner's count of the pages of this stack, which replaces
+ *		 @outstanding and @bytes, or NULL.
+ * @example:	 Number of the last page sampled.
  * @outstanding: Sum of the weights of live samples.
  * @bytes:	 The same times their size.
  * @frees:	 Sum of the weights of samples freed.
- * @low:	 Smallest @outstanding since the round began.
- * @variance:	 Sum of weight * (weight - 1) over live samples: the variance
- *		 of @outstanding as an estimate.
- * @older:	 Part of @outstanding that is older than the slots of @gens.
+ * @low:	 Smallest number outstanding since the round began.
+ * @variance:	 The variance of @outstanding as an estimate.
+ * @older:	 What is outstanding and older than the slots of @gens.
  * @gens:	 @outstanding by the round of birth, modulo LT_GENERATIONS.
  * @lock:	 Guards the fields below. Written by the engine, read by
  *		 reports.
@@ -104,6 +120,7 @@ struct lt_round {
  * @oldest_ns:	 When the oldest live sample was taken (local_clock()), 0 when
  *		 there is none.
  * @oldest_scan: The same while the engine works it out. Its alone.
+ * @older_ns:	 Since when @older has not been empty, 0 when it is.
  * @survivors:	 How many of the last min_rounds generations have live samples.
  * @generations: min_rounds, or fewer as long as there have been fewer.
  * @verdict:	 Of the last round.
@@ -120,11 +137,13 @@ struct lt_site {
 	struct list_head list;
 	u32 id;
 	enum lt_kind kind;
+	enum lt_class class;
 	depot_stack_handle_t handle;
 	char cache_name[LT_CACHE_NAME_LEN];
 	const struct kmem_cache *cache;
 	bool mixed;
-	bool reclaimable;
+	const struct stack_record *record;
+	unsigned long example;
 
 	atomic64_t outstanding ____cacheline_aligned_in_smp;
 	atomic64_t bytes;
@@ -140,6 +159,7 @@ struct lt_site {
 	u32 last_round;
 	u64 oldest_ns;
 	u64 oldest_scan;
+	u64 older_ns;
 	u32 survivors;
 	u32 generations;
 	enum lt_verdict verdict;
@@ -176,6 +196,38 @@ struct lt_sample {
 };
 
 /**
+ * struct lt_origin - Where memory comes from: what makes a site.
+ * @handle: Stack.
+ * @kind:   Allocator.
+ * @class:  What for, as far as it is known.
+ * @cache:  Of an object, or NULL.
+ * @record: page_owner's count of the pages of this stack, or NULL.
+ * @pending: How many of these the caller is about to add to the site.
+ */
+struct lt_origin {
+	depot_stack_handle_t handle;
+	enum lt_kind kind;
+	enum lt_class class;
+	const struct kmem_cache *cache;
+	const struct stack_record *record;
+	u64 pending;
+};
+
+/**
+ * struct lt_amount - What a sample, or a part of it, adds to its site.
+ * @number:   Estimated number of objects or pages.
+ * @bytes:    Their size.
+ * @variance: Of @number.
+ * @birth:    Round in which they were allocated.
+ */
+struct lt_amount {
+	u64 number;
+	u64 bytes;
+	u64 variance;
+	u32 birth;
+};
+
+/**
  * struct lt_object - A live object as a report shows it.
  * @sample:	Copy. Its site may be gone.
  * @handle:	Stack of the site.
@@ -192,7 +244,7 @@ enum lt_count {
 	LT_DROPPED_MEMORY,
 	LT_DROPPED_STACK,
 	LT_DROPPED_SITES,
-	LT_SKIPPED_NESTED,	/* by page_owner, for pages of ours among others */
+	LT_SKIPPED_NESTED,	/* by page_owner, or by the tracker itself */
 	LT_SKIPPED_KFENCE,
 	LT_SKIPPED_NOLOCK,
 	LT_SKIPPED_INTERNAL,
@@ -274,6 +326,18 @@ int leaktrend_param_change(const struct lt_param_desc *desc, const char *text);
 
 void leaktrend_sampler_set_rate(void);
 void leaktrend_sampler_init(void);
+u32 leaktrend_sampler_take(enum lt_kind kind, u32 *random);
+bool leaktrend_enter(void);
+void leaktrend_leave(void);
+depot_stack_handle_t leaktrend_capture_stack(unsigned long caller, gfp_t gfp);
+
+/* pages.c */
+
+bool leaktrend_page_owner(void);
+u64 *leaktrend_page_word(struct page_ext *page_ext);
+void leaktrend_pages_start(void);
+void leaktrend_pages_purge(void);
+void leaktrend_pages_round(void);
 
 /* table.c */
 
@@ -289,18 +353,26 @@ size_t leaktrend_table_memory(void);
 
 struct lt_sample *leaktrend_sample_alloc(gfp_t gfp);
 void leaktrend_sample_free(struct lt_sample *sample);
+void leaktrend_sample_amount(const struct lt_sample *sample,
+			     struct lt_amount *amount);
 void leaktrend_sample_counts(unsigned long *taken, unsigned long *freed);
 size_t leaktrend_sample_size(void);
 
 /* site.c */
 
 int leaktrend_site_init(void);
-struct lt_site *leaktrend_site_get(depot_stack_handle_t handle,
-				   enum lt_kind kind,
-				   const struct kmem_cache *s, gfp_t gfp);
-void leaktrend_site_alloc(struct lt_site *site, u32 weight, u32 size, u32 birth);
-void leaktrend_site_free(struct lt_site *site, const struct lt_sample *sample,
+struct lt_site *leaktrend_site_find(depot_stack_handle_t handle, enum lt_kind kind);
+struct lt_site *leaktrend_site_by_id(u32 id);
+struct lt_site *leaktrend_site_get(const struct lt_origin *origin, gfp_t gfp);
+void leaktrend_site_alloc(struct lt_site *site, const struct lt_amount *amount);
+void leaktrend_site_free(struct lt_site *site, const struct lt_amount *amount,
 			 u32 round);
+void leaktrend_site_free_old(struct lt_site *site, u64 number);
+void leaktrend_site_forget_birth(struct lt_site *site, u64 number, u32 birth,
+				 u32 round);
+u64 leaktrend_site_outstanding(const struct lt_site *site);
+u64 leaktrend_site_bytes(const struct lt_site *site);
+void leaktrend_site_lower(struct lt_site *site, s64 now);
 void leaktrend_sites_purge(void);
 bool leaktrend_sites_full(void);
 u32 leaktrend_nr_sites(void);
@@ -316,6 +388,7 @@ extern struct list_head leaktrend_sites;
 
 u64 leaktrend_counter(const atomic64_t *counter);
 void leaktrend_history_record(struct lt_site *site, u32 ended);
+bool leaktrend_history_oldest(const struct lt_site *site, u32 ended, u32 *birth);
 
 /* engine.c */
 
@@ -324,7 +397,7 @@ void leaktrend_history_record(struct lt_site *site, u32 ended);
  * @rounds:	Rounds finished since tracking was enabled or cleared.
  * @duration_us: What the last one took.
  * @sites:	How many sites it went over.
- * @suspects:	Sites that are suspects.
+ * @suspects:	Sites that are suspects, of the classes asked for.
  */
 struct lt_engine_stats {
 	u32 rounds;
@@ -342,12 +415,14 @@ void leaktrend_engine_reset(void);
 void leaktrend_engine_interval_changed(void);
 int leaktrend_engine_scan(void);
 void leaktrend_engine_judge(void);
+bool leaktrend_is_suspect(const struct lt_site *site);
 void leaktrend_engine_stats(struct lt_engine_stats *stats);
 
 /**
  * struct lt_snapshot - A site as a report shows it.
  * @id:		 See struct lt_site, as for all that has the same name there.
  * @kind:	 -
+ * @class:	 -
  * @handle:	 -
  * @cache_name:	 -
  * @mixed:	 -
@@ -367,6 +442,7 @@ void leaktrend_engine_stats(struct lt_engine_stats *stats);
 struct lt_snapshot {
 	u32 id;
 	enum lt_kind kind;
+	enum lt_class class;
 	depot_stack_handle_t handle;
 	char cache_name[LT_CACHE_NAME_LEN];
 	bool mixed;
@@ -393,7 +469,7 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
 /**
  * struct lt_evidence - What a verdict is made from.
  * @ignored:	 The site is on the ignore list.
- * @reclaimable: Its objects are in a cache that reclaim can shrink.
+ * @class:	 What its memory is for.
  * @reclaimed:	 Slab reclaim ran while the site grew.
  * @low_grew:	 The low-water mark grew.
  * @elders_grew: The elders grew.
@@ -403,7 +479,7 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
  */
 struct lt_evidence {
 	bool ignored;
-	bool reclaimable;
+	enum lt_class class;
 	bool reclaimed;
 	bool low_grew;
 	bool elders_grew;
@@ -425,6 +501,8 @@ s64 leaktrend_slope(const u64 *time_ms, const u64 *bytes, unsigned int n,
 int leaktrend_mann_kendall(const u64 *v, unsigned int n);
 u32 leaktrend_error_permille(u64 variance, u64 outstanding);
 u64 leaktrend_sample_variance(u32 weight);
+u64 leaktrend_page_weight(u32 rate, unsigned int order, u32 random);
+u32 leaktrend_page_share(u64 weight, unsigned int order, unsigned long i);
 bool leaktrend_generation_in_slot(u32 round, u32 birth);
 
 /* ignore.c */
@@ -433,6 +511,13 @@ int leaktrend_ignore_command(char *command);
 void leaktrend_ignore_update(struct lt_site *site);
 void leaktrend_ignore_show(struct seq_file *m);
 
+/* classes.c */
+
+extern const char * const leaktrend_class_names[LT_NR_CLASSES];
+bool leaktrend_class_wanted(enum lt_class class);
+int leaktrend_classes_command(char *command);
+void leaktrend_classes_show(struct seq_file *m);
+
 /* symbol.c */
 
 void leaktrend_symbol(unsigned long address, char *text);
@@ -440,9 +525,6 @@ void leaktrend_symbol_name(unsigned long address, char *name);
 
 /* report.c */
 
-extern const struct file_operations leaktrend_sites_fops;
-extern const struct file_operations leaktrend_trends_fops;
-extern const struct file_operations leaktrend_suspects_fops;
-extern const struct file_operations leaktrend_objects_fops;
+void leaktrend_report_files(struct dentry *dir);
 
 #endif /* __MM_LEAKTREND_INTERNAL_H */

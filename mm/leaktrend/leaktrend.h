@@ -17,6 +17,7 @@
 #include <linux/percpu.h>
 
 #include "../slab.h"
+#include "page_hooks.h"
 
 /*
  * Set in slab->flags while at least one object of the slab is sampled.
@@ -31,9 +32,6 @@
 #define LEAKTREND_SLAB_SAMPLED	PG_owner_2
 
 #ifdef CONFIG_LEAKTREND
-
-DECLARE_STATIC_KEY_FALSE(leaktrend_key);
-DECLARE_PER_CPU(long, leaktrend_gap);
 
 void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
 			    gfp_t gfp, unsigned int alloc_flags,
@@ -57,7 +55,7 @@ leaktrend_slab_alloc(struct kmem_cache *s, const void *object, gfp_t gfp,
 		     unsigned int alloc_flags, unsigned long caller)
 {
 	if (static_branch_unlikely(&leaktrend_key) &&
-	    unlikely(this_cpu_dec_return(leaktrend_gap) < 0))
+	    unlikely(this_cpu_dec_return(leaktrend_gap[LT_KIND_SLAB]) < 0))
 		__leaktrend_slab_alloc(s, object, gfp, alloc_flags,
 				       caller ?: _RET_IP_);
 }

@@ -4,6 +4,7 @@
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
+#include <linux/math.h>
 #include <linux/math64.h>
 #include <linux/memblock.h>
 #include <linux/memory_hotplug.h>
@@ -102,6 +103,77 @@ static void weights_and_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leaktrend_error_permille(U64_MAX, U64_MAX), 0U);
 }
 
+/*
+ * Allocate many times 2^order pages, sampled as the hooks do it, and compare what
+ * the samples stand for with what there was. The variance of one allocation's
+ * part is W * (W - k) * P = k * (W - k), and W is less than k + rate. 4 standard
+ * errors are allowed, which for the largest orders is less than a page each.
+ */
+static void page_estimates_have_no_bias(struct kunit *test)
+{
+	static const u32 rates[] = { 2, 3, 100, 1000 };
+	static const unsigned int orders[] = { 0, 1, 3, 9 };
+	struct rnd_state random;
+	unsigned int i, j, n;
+
+	prandom_seed_state(&random, 99);
+	for (i = 0; i < ARRAY_SIZE(rates); i++) {
+		for (j = 0; j < ARRAY_SIZE(orders); j++) {
+			const u32 rate = rates[i], total = 200000;
+			const u64 k = 1ULL << orders[j], scale = leaktrend_gap_scale(rate);
+			u64 estimate = 0, truth = k * total;
+			u64 error = int_sqrt64(k * rate * total);
+			s64 gap = leaktrend_gap_draw(scale, prandom_u32_state(&random));
+
+			for (n = 0; n < total; n++) {
+				gap -= k;
+				if (gap >= 0)
+					continue;
+				estimate += leaktrend_page_weight(rate, orders[j],
+								  prandom_u32_state(&random));
+				gap = leaktrend_gap_draw(scale, prandom_u32_state(&random));
+			}
+			KUNIT_EXPECT_LT_MSG(test, abs_diff(estimate, truth), 4 * error,
+					    "rate %u, %llu pages: %llu, not %llu", rate, k,
+					    estimate, truth);
+		}
+	}
+}
+
+static void page_weights(struct kunit *test)
+{
+	u64 weight;
+	u32 i, sum;
+
+	/* A single page stands for as many as the mean of the gap. */
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(100, 0, 0), 100ULL);
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(100, 0, U32_MAX), 100ULL);
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(1000000, 0, 0), 1000000ULL);
+	/* Of 512 one is drawn almost surely, and they stand for themselves. */
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(100, 9, 0), 514ULL);
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(100, 9, U32_MAX), 515ULL);
+	/* Of 2 with a chance of 3/4: 2 2/3. */
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(2, 1, 0), 2ULL);
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(2, 1, U32_MAX / 4), 2ULL);
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(2, 1, U32_MAX / 2), 3ULL);
+	/* Exact, and as large as a gigantic page. */
+	KUNIT_EXPECT_EQ(test, leaktrend_page_weight(1, 18, U32_MAX), 1ULL << 18);
+	KUNIT_EXPECT_GE(test, leaktrend_page_weight(1000000, 18, 0), 1000000ULL);
+	KUNIT_EXPECT_LT(test, leaktrend_page_weight(1000000, 18, 0), 1262144ULL);
+
+	/* The shares of the pages are the whole, and differ by one at most. */
+	weight = leaktrend_page_weight(100, 3, 0);
+	for (i = 0, sum = 0; i < 8; i++) {
+		u32 share = leaktrend_page_share(weight, 3, i);
+
+		KUNIT_EXPECT_GE(test, share, (u32)weight / 8);
+		KUNIT_EXPECT_LE(test, share, (u32)weight / 8 + 1);
+		sum += share;
+	}
+	KUNIT_EXPECT_EQ(test, sum, (u32)weight);
+	KUNIT_EXPECT_EQ(test, leaktrend_page_share(512, 9, 511), 1U);
+}
+
 /* History. The sites here are on no list, so that rounds can be played through. */
 
 static struct lt_site *new_site(struct kunit *test)
@@ -115,16 +187,22 @@ static struct lt_site *new_site(struct kunit *test)
 
 static void site_alloc(struct lt_site *site, u32 n, u32 weight, u32 round)
 {
+	struct lt_sample sample = { .weight = weight, .size = 64, .birth = round };
+	struct lt_amount amount;
+
+	leaktrend_sample_amount(&sample, &amount);
 	while (n--)
-		leaktrend_site_alloc(site, weight, 64, round);
+		leaktrend_site_alloc(site, &amount);
 }
 
 static void site_free(struct lt_site *site, u32 n, u32 weight, u32 birth, u32 round)
 {
 	struct lt_sample sample = { .weight = weight, .size = 64, .birth = birth };
+	struct lt_amount amount;
 
+	leaktrend_sample_amount(&sample, &amount);
 	while (n--)
-		leaktrend_site_free(site, &sample, round);
+		leaktrend_site_free(site, &amount, round);
 }
 
 static struct lt_round *record(struct lt_site *site, u32 round)
@@ -148,6 +226,60 @@ static void counters(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&site->frees), 100LL);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&site->variance), 2 * 9900LL);
 	KUNIT_EXPECT_EQ(test, site->nr_rounds, 1U);
+}
+
+/* With page_owner's count, which is not ours to change. */
+static void page_owner_counters(struct kunit *test)
+{
+	struct stack_record *record = kunit_kzalloc(test, sizeof(*record), GFP_KERNEL);
+	struct lt_site *site = new_site(test);
+	struct lt_amount amount = { .number = 8, .birth = 0 };
+	struct lt_round *r;
+	u32 birth;
+
+	KUNIT_ASSERT_NOT_NULL(test, record);
+	site->kind = LT_KIND_PAGE;
+	site->record = record;
+
+	/* 5 pages from before, and 8 in round 0. */
+	refcount_set(&record->count, 1 + 5 + 8);
+	atomic64_set(&site->older, 5);
+	atomic64_set(&site->low, 13);
+	leaktrend_site_alloc(site, &amount);
+	r = &site->ring[0];
+	leaktrend_history_record(site, 0);
+	KUNIT_EXPECT_EQ(test, r->outstanding, 13U);
+	KUNIT_EXPECT_EQ(test, r->bytes, 13ULL << PAGE_SHIFT);
+	KUNIT_EXPECT_EQ(test, r->low, 13U);
+	KUNIT_EXPECT_EQ(test, r->elders, 5U);
+	KUNIT_EXPECT_TRUE(test, leaktrend_history_oldest(site, 0, &birth));
+	KUNIT_EXPECT_EQ(test, birth, 0U);
+
+	/* page_owner takes them out before we are told. */
+	refcount_set(&record->count, 1 + 2 + 4);
+	leaktrend_site_free_old(site, 3);
+	amount.number = 4;
+	leaktrend_site_free(site, &amount, 1);
+	KUNIT_EXPECT_EQ(test, leaktrend_site_outstanding(site), 6ULL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->older), 2LL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->gens[0]), 4LL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->frees), 7LL);
+	leaktrend_history_record(site, 1);
+	KUNIT_EXPECT_EQ(test, site->ring[1].low, 6U);
+
+	/* Pages that become a slab stay, but when they were born is forgotten. */
+	leaktrend_site_forget_birth(site, 4, 0, 2);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->older), 6LL);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->gens[0]), 0LL);
+	leaktrend_site_free_old(site, 6);
+	refcount_set(&record->count, 1);
+	leaktrend_history_record(site, 2);
+	KUNIT_EXPECT_EQ(test, site->ring[2].outstanding, 0U);
+	KUNIT_EXPECT_FALSE(test, leaktrend_history_oldest(site, 2, &birth));
+
+	/* A count that was never taken up. */
+	refcount_set(&record->count, REFCOUNT_SATURATED);
+	KUNIT_EXPECT_EQ(test, leaktrend_site_outstanding(site), 0ULL);
 }
 
 static void low_water_mark(struct kunit *test)
@@ -357,7 +489,7 @@ static void verdicts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
 
 	/* A cache that nobody has asked to shrink. */
-	e.reclaimable = true;
+	e.class = LT_CLASS_RECLAIMABLE;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
 	e.reclaimed = true;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
@@ -366,7 +498,17 @@ static void verdicts(struct kunit *test)
 	e.bytes = 0;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
 
+	/* Whatever it looks like, it is not the kernel's. */
 	e.bytes = U64_MAX;
+	e.class = LT_CLASS_USER;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+	e.class = LT_CLASS_PAGE_TABLE;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+	e.class = LT_CLASS_SLAB;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+	e.class = LT_CLASS_KERNEL;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
+
 	e.ignored = true;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_IGNORED);
 }
@@ -573,7 +715,10 @@ static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(gap_zero_is_as_likely_as_it_must_be),
 	KUNIT_CASE(gap_edges),
 	KUNIT_CASE(weights_and_error),
+	KUNIT_CASE(page_estimates_have_no_bias),
+	KUNIT_CASE(page_weights),
 	KUNIT_CASE(counters),
+	KUNIT_CASE(page_owner_counters),
 	KUNIT_CASE(low_water_mark),
 	KUNIT_CASE(elders),
 	KUNIT_CASE(generations_wrap),

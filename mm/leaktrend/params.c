@@ -110,7 +110,7 @@ LT_PARAM(min_bytes, 0, 1ULL << 62, .bytes = true);
 LT_PARAM(min_age_ms, 0, 30ULL * 24 * 60 * 60 * 1000);
 LT_PARAM(elder_rounds, 1, LT_RING - 1);
 LT_PARAM(stack_depth, 1, LT_MAX_STACK_DEPTH);
-LT_PARAM(max_sites, 1, 1000000);
+LT_PARAM(max_sites, 1, LT_MAX_SITES);
 
 /* Not in sysfs: at run time they are in debugfs. */
 #define LT_BOOT_PARAM(_name)						\

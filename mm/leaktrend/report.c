@@ -7,8 +7,10 @@
  * the moment it is printed, and printed without any lock. If tracking is cleared
  * meanwhile the rest is gone, and the file says so.
  */
+#include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/gfp.h>
+#include <linux/init.h>
 #include <linux/kallsyms.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -29,6 +31,7 @@ static const char * const verdict_names[] = {
 
 static const char * const kind_names[] = {
 	[LT_KIND_SLAB]	= "slab",
+	[LT_KIND_PAGE]	= "page",
 };
 
 struct report_item {
@@ -37,13 +40,32 @@ struct report_item {
 	u64 growth;
 };
 
+struct report;
+
+/**
+ * struct report_desc - A file of sites.
+ * @show:    Prints a snapshot.
+ * @wanted:  Which sites it is about, NULL for all.
+ * @ranked:  The worst first, else in the order of their numbers.
+ * @aligned: The names of fields are filled up with blanks.
+ * @header:  Printed before the first, or NULL.
+ * @empty:   Printed if there are none, with the number of rounds and sites and
+ *	     the state, or NULL.
+ */
+struct report_desc {
+	void (*show)(struct seq_file *m, struct report *report);
+	bool (*wanted)(const struct lt_site *site);
+	bool ranked;
+	bool aligned;
+	const char *header;
+	const char *empty;
+};
+
 /**
  * struct report - An open file of sites.
  * @epoch:   Of the sites in @items.
  * @nr:	     How many there are.
- * @show:    Prints a snapshot.
- * @empty:   Printed if there are none, with the number of rounds and sites.
- * @header:  Printed before the first, or NULL.
+ * @desc:    What it shows, and how.
  * @cut:     It has been said that the rest is gone.
  * @snap:    The site that is being printed.
  * @scratch: For its slope.
@@ -54,9 +76,7 @@ struct report_item {
 struct report {
 	u32 epoch;
 	unsigned int nr;
-	void (*show)(struct seq_file *m, struct report *report);
-	const char *header;
-	const char *empty;
+	const struct report_desc *desc;
 	bool cut;
 	struct lt_snapshot snap;
 	s64 scratch[LT_PAIRS];
@@ -82,6 +102,11 @@ static u32 snapshot_elders(const struct lt_snapshot *snap)
 	return snap->nr_rounds ? snap->ring[snap->nr_rounds - 1].elders : 0;
 }
 
+static u32 snapshot_low(const struct lt_snapshot *snap)
+{
+	return snap->nr_rounds ? snap->ring[snap->nr_rounds - 1].low : 0;
+}
+
 static void show_stack(struct seq_file *m, depot_stack_handle_t handle, char *text)
 {
 	unsigned long *frames;
@@ -94,58 +119,116 @@ static void show_stack(struct seq_file *m, depot_stack_handle_t handle, char *te
 	}
 }
 
-static void show_block(struct seq_file *m, struct report *report)
+static void show_key(struct seq_file *m, const struct report *report, const char *key)
+{
+	seq_printf(m, report->desc->aligned ? "%-8s: " : "%s: ", key);
+}
+
+static void show_numbers(struct seq_file *m, const struct report *report)
 {
 	const struct lt_snapshot *snap = &report->snap;
-	u32 error, i;
+	u32 i;
+
+	show_key(m, report, "trend");
+	seq_putc(m, '[');
+	for (i = 0; i < snap->nr_rounds; i++)
+		seq_printf(m, "%s%u", i ? ", " : "", snap->ring[i].outstanding);
+	seq_puts(m, "]\n");
+}
+
+/* What is known of the time, and what follows from it. */
+static void show_evidence(struct seq_file *m, struct report *report)
+{
+	const struct lt_snapshot *snap = &report->snap;
 	u64 seconds;
 	u32 ms;
 	s64 slope;
 	int tau;
 
-	slope = snapshot_slope(report, &tau);
-	error = leaktrend_error_permille(snap->variance, snap->outstanding);
 	seconds = div_u64_rem(snap->age_ms, MSEC_PER_SEC, &ms);
+	slope = snapshot_slope(report, &tau);
+
+	show_key(m, report, "oldest");
+	seq_printf(m, "%llu.%03u s\n", seconds, ms);
+	show_key(m, report, "survive");
+	seq_printf(m, "%u of %u generations\n", snap->survivors, snap->generations);
+	show_key(m, report, "elders");
+	seq_printf(m, "%u\n", snapshot_elders(snap));
+	show_key(m, report, "growth");
+	seq_printf(m, "%+lld bytes/h, tau=%s%d.%02d (%u rounds)\n", slope,
+		   tau < 0 ? "-" : "", abs(tau) / 100, abs(tau) % 100,
+		   snap->nr_rounds);
+}
+
+static void show_verdict(struct seq_file *m, const struct report *report)
+{
+	show_key(m, report, "status");
+	seq_printf(m, "%s\n", verdict_names[report->snap.verdict]);
+}
+
+static void show_class(struct seq_file *m, const struct report *report)
+{
+	show_key(m, report, "class");
+	seq_printf(m, "%s\n", leaktrend_class_names[report->snap.class]);
+}
+
+static void show_block(struct seq_file *m, struct report *report)
+{
+	const struct lt_snapshot *snap = &report->snap;
+	u32 error;
+
+	error = leaktrend_error_permille(snap->variance, snap->outstanding);
 
 	seq_printf(m, "site #%u, stack_id=%#x, outstanding=%llu, bytes=%llu\n",
 		   snap->id, snap->handle, snap->outstanding, snap->bytes);
 	seq_printf(m, "frees   : %llu\n", snap->frees);
-	seq_puts(m, "trend   : [");
-	for (i = 0; i < snap->nr_rounds; i++)
-		seq_printf(m, "%s%u", i ? ", " : "", snap->ring[i].outstanding);
-	seq_puts(m, "]\n");
-	seq_printf(m, "status  : %s\n", verdict_names[snap->verdict]);
+	show_numbers(m, report);
+	show_verdict(m, report);
 	seq_printf(m, "kind    : %s\n", kind_names[snap->kind]);
-	seq_printf(m, "cache   : %s%s\n", snap->cache_name,
-		   snap->mixed ? " and others" : "");
+	show_class(m, report);
+	if (snap->kind == LT_KIND_SLAB)
+		seq_printf(m, "cache   : %s%s\n", snap->cache_name,
+			   snap->mixed ? " and others" : "");
 	seq_printf(m, "allocs  : %llu\n", snap->allocs);
-	seq_printf(m, "oldest  : %llu.%03u s\n", seconds, ms);
-	seq_printf(m, "survive : %u of %u generations\n", snap->survivors,
-		   snap->generations);
-	seq_printf(m, "elders  : %u\n", snapshot_elders(snap));
-	seq_printf(m, "growth  : %+lld bytes/h, tau=%s%d.%02d (%u rounds)\n", slope,
-		   tau < 0 ? "-" : "", abs(tau) / 100, abs(tau) % 100,
-		   snap->nr_rounds);
+	show_evidence(m, report);
 	seq_printf(m, "error   : +-%u.%u %%\n", error / 10, error % 10);
 	seq_puts(m, "stack trace:\n");
 	show_stack(m, snap->handle, report->text);
 	seq_putc(m, '\n');
 }
 
+/* Begins like the records of page_owner_stacks/. */
+static void show_page_owner(struct seq_file *m, struct report *report)
+{
+	const struct lt_snapshot *snap = &report->snap;
+
+	show_stack(m, snap->handle, report->text);
+	seq_printf(m, "handle: %u\n", snap->handle);
+	seq_printf(m, "nr_base_pages: %llu\n", snap->outstanding);
+	show_class(m, report);
+	show_verdict(m, report);
+	show_numbers(m, report);
+	show_key(m, report, "low");
+	seq_printf(m, "%u\n", snapshot_low(snap));
+	show_evidence(m, report);
+	seq_putc(m, '\n');
+}
+
 static void show_line(struct seq_file *m, struct report *report)
 {
 	struct lt_snapshot *snap = &report->snap;
-	u32 low = snap->nr_rounds ? snap->ring[snap->nr_rounds - 1].low : 0;
 	s64 slope;
 	int tau;
 
 	slope = snapshot_slope(report, &tau);
 	strreplace(snap->cache_name, ' ', '_');
-	seq_printf(m, "%u %s %#x %s %s %llu %llu %llu %llu %u %u %u %llu %lld %u\n",
-		   snap->id, kind_names[snap->kind], snap->handle,
-		   snap->cache_name, verdict_names[snap->verdict],
+	seq_printf(m, "%u %s %s %#x %s %s %llu %llu %llu %llu %u %u %u %llu %lld %u\n",
+		   snap->id, kind_names[snap->kind],
+		   leaktrend_class_names[snap->class], snap->handle,
+		   snap->kind == LT_KIND_SLAB ? snap->cache_name : "-",
+		   verdict_names[snap->verdict],
 		   snap->outstanding, snap->bytes, snap->allocs, snap->frees,
-		   low, snapshot_elders(snap), snap->survivors, snap->age_ms,
+		   snapshot_low(snap), snapshot_elders(snap), snap->survivors, snap->age_ms,
 		   slope,
 		   leaktrend_error_permille(snap->variance, snap->outstanding));
 }
@@ -176,13 +259,13 @@ static int report_show(struct seq_file *m, void *v)
 	bool valid;
 
 	if (v == SEQ_START_TOKEN) {
-		if (report->header)
-			seq_puts(m, report->header);
-		if (!report->nr && report->empty) {
+		if (report->desc->header)
+			seq_puts(m, report->desc->header);
+		if (!report->nr && report->desc->empty) {
 			struct lt_engine_stats stats;
 
 			leaktrend_engine_stats(&stats);
-			seq_printf(m, report->empty, stats.rounds, stats.sites,
+			seq_printf(m, report->desc->empty, stats.rounds, stats.sites,
 				   READ_ONCE(leaktrend_running) ? "on" : "standby");
 		}
 		return 0;
@@ -196,7 +279,7 @@ static int report_show(struct seq_file *m, void *v)
 	rcu_read_unlock();
 
 	if (valid) {
-		report->show(m, report);
+		report->desc->show(m, report);
 	} else if (!report->cut) {
 		seq_puts(m, "# cleared while this was read\n");
 		report->cut = !seq_has_overflowed(m);
@@ -235,24 +318,34 @@ static void fill_item(struct report_item *item, struct lt_site *site)
 	spin_unlock(&site->lock);
 }
 
-static bool is_suspect(const struct lt_site *site)
-{
-	return READ_ONCE(site->verdict) > LT_IGNORED;
-}
-
 static bool is_outstanding(const struct lt_site *site)
 {
-	return atomic64_read(&site->outstanding) > 0;
+	return leaktrend_site_outstanding(site) > 0 &&
+	       leaktrend_class_wanted(READ_ONCE(site->class));
+}
+
+/* Of page_owner, which shows stacks with so many pages or more. */
+static const unsigned long *page_threshold;
+
+static bool is_page_owner_stack(const struct lt_site *site)
+{
+	u64 pages = leaktrend_site_outstanding(site);
+
+	return site->kind == LT_KIND_PAGE && pages && pages >= READ_ONCE(*page_threshold);
+}
+
+static bool is_page_owner_suspect(const struct lt_site *site)
+{
+	return is_page_owner_stack(site) && leaktrend_is_suspect(site);
 }
 
 /*
  * Sites come and go, so the room for them is a guess until leaktrend_mutex keeps
  * them; those that come after that are not shown.
  */
-static int report_open(struct file *file, void (*show)(struct seq_file *, struct report *),
-		       bool (*wanted)(const struct lt_site *), bool ranked,
-		       const char *header, const char *empty)
+static int report_open(struct inode *inode, struct file *file)
 {
+	const struct report_desc *desc = inode->i_private;
 	struct lt_site *site;
 	struct report *report;
 	unsigned int room;
@@ -266,19 +359,17 @@ static int report_open(struct file *file, void (*show)(struct seq_file *, struct
 		return -ENOMEM;
 	}
 	report->epoch = leaktrend_epoch;
-	report->show = show;
-	report->header = header;
-	report->empty = empty;
+	report->desc = desc;
 	leaktrend_for_each_site(site) {
 		if (report->nr == room)
 			break;
-		if (!wanted || wanted(site))
+		if (!desc->wanted || desc->wanted(site))
 			fill_item(&report->items[report->nr++], site);
 		cond_resched();
 	}
 	mutex_unlock(&leaktrend_mutex);
 
-	if (ranked)
+	if (desc->ranked)
 		sort(report->items, report->nr, sizeof(*report->items),
 		     cmp_worst_first, NULL);
 
@@ -297,37 +388,51 @@ static int report_release(struct inode *inode, struct file *file)
 	return seq_release(inode, file);
 }
 
-static int sites_open(struct inode *inode, struct file *file)
-{
-	return report_open(file, show_line, NULL, false,
-			   "# leaktrend-sites-v1 site kind stack_id cache verdict outstanding bytes allocs frees low elders generations oldest_ms growth_bytes_h error_permille\n",
-			   NULL);
-}
+#define NO_SUSPECTS	"# no suspects after %u rounds (sites: %u, state: %s)\n"
+#define NOTHING		"# nothing outstanding after %u rounds (sites: %u, state: %s)\n"
 
-static int trends_open(struct inode *inode, struct file *file)
-{
-	return report_open(file, show_block, is_outstanding, true, NULL,
-			   "# nothing outstanding after %u rounds (sites: %u, state: %s)\n");
-}
+static const struct report_desc sites_desc = {
+	.show	 = show_line,
+	.header	 = "# leaktrend-sites-v2 site kind class stack_id cache verdict outstanding bytes allocs frees low elders generations oldest_ms growth_bytes_h error_permille\n",
+};
 
-static int suspects_open(struct inode *inode, struct file *file)
-{
-	return report_open(file, show_block, is_suspect, true, NULL,
-			   "# no suspects after %u rounds (sites: %u, state: %s)\n");
-}
+static const struct report_desc trends_desc = {
+	.show	 = show_block,
+	.wanted	 = is_outstanding,
+	.ranked	 = true,
+	.aligned = true,
+	.empty	 = NOTHING,
+};
 
-#define REPORT_FOPS(_name)						\
-const struct file_operations leaktrend_##_name##_fops = {		\
-	.owner		= THIS_MODULE,					\
-	.open		= _name##_open,					\
-	.read		= seq_read,					\
-	.llseek		= seq_lseek,					\
-	.release	= report_release,				\
-}
+static const struct report_desc suspects_desc = {
+	.show	 = show_block,
+	.wanted	 = leaktrend_is_suspect,
+	.ranked	 = true,
+	.aligned = true,
+	.empty	 = NO_SUSPECTS,
+};
 
-REPORT_FOPS(sites);
-REPORT_FOPS(trends);
-REPORT_FOPS(suspects);
+static const struct report_desc page_trends_desc = {
+	.show	 = show_page_owner,
+	.wanted	 = is_page_owner_stack,
+	.ranked	 = true,
+	.empty	 = NOTHING,
+};
+
+static const struct report_desc page_suspects_desc = {
+	.show	 = show_page_owner,
+	.wanted	 = is_page_owner_suspect,
+	.ranked	 = true,
+	.empty	 = NO_SUSPECTS,
+};
+
+static const struct file_operations report_fops = {
+	.owner		= THIS_MODULE,
+	.open		= report_open,
+	.read		= seq_read,
+	.llseek		= seq_lseek,
+	.release	= report_release,
+};
 
 /* Objects: a bucket of the sample table at a time. */
 
@@ -428,10 +533,47 @@ static int objects_release(struct inode *inode, struct file *file)
 	return seq_release_private(inode, file);
 }
 
-const struct file_operations leaktrend_objects_fops = {
+static const struct file_operations objects_fops = {
 	.owner		= THIS_MODULE,
 	.open		= objects_open,
 	.read		= seq_read,
 	.llseek		= seq_lseek,
 	.release	= objects_release,
 };
+
+static void report_file(const char *name, struct dentry *dir,
+			const struct report_desc *desc)
+{
+	debugfs_create_file(name, 0400, dir, (void *)desc, &report_fops);
+}
+
+/**
+ * leaktrend_report_files() - Make the files of this file.
+ * @dir: Where.
+ *
+ * Context: At boot.
+ */
+void __init leaktrend_report_files(struct dentry *dir)
+{
+	report_file("suspects", dir, &suspects_desc);
+	report_file("trends", dir, &trends_desc);
+	report_file("sites", dir, &sites_desc);
+	debugfs_create_file("objects", 0400, dir, NULL, &objects_fops);
+}
+
+/**
+ * leaktrend_page_owner_files() - Make those that stand beside page_owner's.
+ * @dir:       Directory of page_owner's stacks.
+ * @threshold: Stacks with fewer pages are not to be shown.
+ *
+ * Context: At boot.
+ */
+void __init leaktrend_page_owner_files(struct dentry *dir,
+				       const unsigned long *threshold)
+{
+	if (!leaktrend_available())
+		return;
+	page_threshold = threshold;
+	report_file("show_trends", dir, &page_trends_desc);
+	report_file("show_suspects", dir, &page_suspects_desc);
+}

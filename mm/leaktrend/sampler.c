@@ -9,7 +9,10 @@
  *
  * The geometric distribution has no memory: to throw away what is left of a gap
  * and to draw another one, with another rate, biases nothing. The weight of a
- * sample is the rate with which the gap before it was drawn.
+ * sample follows from the rate with which the gap before it was drawn.
+ *
+ * Objects and pages have gaps of their own. Pages are counted one by one, so that
+ * a large allocation is sampled more likely, and weighs less in relation.
  *
  * Locking: the per-CPU state belongs to the CPU with interrupts off. Nothing is
  * shared between CPUs here.
@@ -37,41 +40,55 @@
  * struct sampler - What a CPU needs to draw its next gap.
  * @rate:   With which the current gap was drawn.
  * @scale:  leaktrend_gap_scale() of it.
- * @random: Generator. Need not be unpredictable, and get_random_u32() takes a
- *	    lock that may sleep on PREEMPT_RT.
  */
 struct sampler {
 	u32 rate;
 	u64 scale;
-	struct rnd_state random;
 };
 
-static DEFINE_PER_CPU(struct sampler, samplers);
+static DEFINE_PER_CPU(struct sampler [LT_NR_KINDS], samplers);
+/* Need not be unpredictable, and get_random_u32() may sleep on PREEMPT_RT. */
+static DEFINE_PER_CPU(struct rnd_state, random_state);
 
 /*
- * Allocations until the next sample, less one. Counted down by the hook, below
- * zero is its turn.
+ * Objects and pages until the next sample, less one. Counted down by the hooks,
+ * below zero it is time for one.
  */
-DEFINE_PER_CPU(long, leaktrend_gap);
+DEFINE_PER_CPU(long [LT_NR_KINDS], leaktrend_gap);
 
 atomic_long_t leaktrend_counts[LT_NR_COUNTS];
 
-static void set_rate(struct sampler *sampler, u32 rate, long *gap)
+static void draw_gap(int cpu, enum lt_kind kind)
 {
-	sampler->rate = rate;
-	if (rate > 1) {
-		sampler->scale = leaktrend_gap_scale(rate);
-		*gap = leaktrend_gap_draw(sampler->scale,
-					  prandom_u32_state(&sampler->random));
-	} else {
-		*gap = 0;
+	const struct sampler *sampler = &per_cpu(samplers, cpu)[kind];
+	u32 gap = 0;
+
+	if (sampler->rate > 1)
+		gap = leaktrend_gap_draw(sampler->scale,
+					 prandom_u32_state(&per_cpu(random_state, cpu)));
+	per_cpu(leaktrend_gap, cpu)[kind] = gap;
+}
+
+static void set_rate(int cpu)
+{
+	enum lt_kind kind;
+
+	for (kind = 0; kind < LT_NR_KINDS; kind++) {
+		struct sampler *sampler = &per_cpu(samplers, cpu)[kind];
+
+		sampler->rate = lt_param(sample_rate);
+		/* What page_owner knows need not be estimated. */
+		if (kind == LT_KIND_PAGE && leaktrend_page_owner())
+			sampler->rate = 1;
+		if (sampler->rate > 1)
+			sampler->scale = leaktrend_gap_scale(sampler->rate);
+		draw_gap(cpu, kind);
 	}
 }
 
 static void set_rate_here(void *unused)
 {
-	set_rate(this_cpu_ptr(&samplers), lt_param(sample_rate),
-		 this_cpu_ptr(&leaktrend_gap));
+	set_rate(smp_processor_id());
 }
 
 /**
@@ -88,72 +105,120 @@ void leaktrend_sampler_set_rate(void)
 	/* A CPU that comes up later must not start with an old gap. */
 	for_each_possible_cpu(cpu) {
 		if (!cpu_online(cpu))
-			set_rate(&per_cpu(samplers, cpu), lt_param(sample_rate),
-				 &per_cpu(leaktrend_gap, cpu));
+			set_rate(cpu);
 	}
 	cpus_read_unlock();
 }
 
-/*
- * Returns the weight of the sample that is due now, 0 if none is.
+/**
+ * leaktrend_sampler_take() - Take the sample that is due now.
+ * @kind:   Whose countdown has run out.
+ * @random: Set to a random number if a sample is due.
  *
  * None is if we have come to another CPU since the countdown, or if an interrupt
  * came between and took the sample. The one we left behind is still due there,
  * so their number stays right. Not so at a rate of 1, where each is due.
+ *
+ * Context: Any, including NMI: a gap drawn twice is as good as one.
+ * Return: The mean of the gap, 0 if no sample is due.
  */
-static u32 take_sample(void)
+u32 leaktrend_sampler_take(enum lt_kind kind, u32 *random)
 {
-	struct sampler *sampler;
 	unsigned long flags;
-	u32 weight = 0;
-	long *gap;
+	u32 rate;
+	int cpu;
 
 	local_irq_save(flags);
-	sampler = this_cpu_ptr(&samplers);
-	gap = this_cpu_ptr(&leaktrend_gap);
-	if (sampler->rate <= 1) {
+	cpu = smp_processor_id();
+	rate = per_cpu(samplers, cpu)[kind].rate;
+	if (rate <= 1) {
+		*random = 0;
+		rate = 1;
 		/* Do not run down to where the sign changes. */
-		*gap = 0;
-		weight = 1;
-	} else if (*gap < 0) {
-		*gap = leaktrend_gap_draw(sampler->scale,
-					  prandom_u32_state(&sampler->random));
-		weight = sampler->rate;
+		draw_gap(cpu, kind);
+	} else if (per_cpu(leaktrend_gap, cpu)[kind] < 0) {
+		*random = prandom_u32_state(&per_cpu(random_state, cpu));
+		draw_gap(cpu, kind);
+	} else {
+		rate = 0;
 	}
 	local_irq_restore(flags);
 
-	return weight;
+	return rate;
 }
 
 /*
- * What we allocate is not tracked, and cannot bring us back here for ever: it is
- * objects of our own caches, which the hook leaves out, and pages, for these and
- * for the stack depot, without reclaim. In all that follows from the allocation
- * of a page only page_owner asks for an object. It marks the task while it does
- * so, and does nothing itself as long as the task is marked.
+ * What the tracker allocates is not tracked, and cannot bring it back here for
+ * ever. That is objects of its own caches, which the slab hook leaves out, and
+ * pages, for these and for the stack depot, without reclaim.
  *
- * An interrupt on top of that is no part of it. (What page_owner allocates in an
+ * Of all that follows from the allocation of a page only page_owner asks for an
+ * object. It marks the task while it does so, and does nothing itself as long as
+ * the task is marked. We mark it, too, while we may need a page for another, as
+ * an interrupt on top of it is marked per CPU. (What page_owner allocates in an
  * interrupt is tracked like anything else, then. That goes no deeper, either, as
  * the mark is set.)
  */
+static DEFINE_PER_CPU(bool [3], interrupt_entered);
+
 static bool in_page_owner(void)
 {
-#ifdef CONFIG_PAGE_OWNER
 	return in_task() && current->in_page_owner;
-#else
-	return false;
-#endif
 }
 
-/*
- * The frames of the allocator above @caller say nothing and are cut off. Of an
- * interrupt's stack the depot keeps what is above its entry: the task that it
- * hit has not asked for anything.
+static bool *entered_here(void)
+{
+	int level = in_nmi() ? 2 : in_hardirq() ? 1 : 0;
+
+	return &(*this_cpu_ptr(&interrupt_entered))[level];
+}
+
+/**
+ * leaktrend_enter() - Begin to do what may need pages.
+ *
+ * Context: Any. An interrupt does not move to another CPU.
+ * Return: true if leaktrend_leave() is to follow, false if this is what has been
+ * begun already and now needs a page, or page_owner does.
  */
-static noinline depot_stack_handle_t capture_stack(unsigned long caller, gfp_t gfp)
+bool leaktrend_enter(void)
+{
+	if (in_task()) {
+		if (current->in_page_owner)
+			return false;
+		current->in_page_owner = 1;
+		return true;
+	}
+	if (*entered_here())
+		return false;
+	*entered_here() = true;
+	return true;
+}
+
+void leaktrend_leave(void)
+{
+	if (in_task())
+		current->in_page_owner = 0;
+	else
+		*entered_here() = false;
+}
+
+/**
+ * leaktrend_capture_stack() - Who asks for memory?
+ * @caller: Return address to where the stack is to begin. What is above it, of
+ *	    the allocator, says nothing and is cut off.
+ * @gfp:    For the stack depot. May not allow to sleep.
+ *
+ * Of an interrupt's stack the depot keeps what is above its entry: the task that
+ * it hit has not asked for anything.
+ *
+ * Context: Any but NMI.
+ * Return: A handle, or 0 if there is no room, which is counted.
+ */
+noinline depot_stack_handle_t leaktrend_capture_stack(unsigned long caller, gfp_t gfp)
 {
 	unsigned long entries[ALLOCATOR_FRAMES + LT_MAX_STACK_DEPTH];
 	unsigned int depth = lt_param(stack_depth);
+	depot_stack_handle_t handle;
 	depot_flags_t depot_flags = 0;
 	unsigned int nr, skip;
 
@@ -169,8 +234,11 @@ static noinline depot_stack_handle_t capture_stack(unsigned long caller, gfp_t g
 	/* A stack that gets no site need not take up memory for ever. */
 	if (!leaktrend_sites_full())
 		depot_flags = STACK_DEPOT_FLAG_CAN_ALLOC;
-	return stack_depot_save_flags(entries + skip, min(nr - skip, depth), gfp,
-				      depot_flags);
+	handle = stack_depot_save_flags(entries + skip, min(nr - skip, depth), gfp,
+					depot_flags);
+	if (!handle)
+		leaktrend_count(depot_flags ? LT_DROPPED_STACK : LT_DROPPED_SITES);
+	return handle;
 }
 
 static void fill_sample(struct lt_sample *sample, const struct kmem_cache *s,
@@ -196,17 +264,20 @@ static void track(struct kmem_cache *s, const void *object, gfp_t gfp,
 {
 	/* As much as the caller may, but no waiting. */
 	gfp_t nested = gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM;
+	struct lt_origin origin = {
+		.kind = LT_KIND_SLAB,
+		.class = s->flags & SLAB_RECLAIM_ACCOUNT ? LT_CLASS_RECLAIMABLE :
+							   LT_CLASS_KERNEL,
+		.cache = s,
+	};
 	struct lt_sample *sample;
-	depot_stack_handle_t handle;
+	struct lt_amount amount;
 	struct lt_site *site;
 	int ret = 0;
 
-	handle = capture_stack(caller, nested);
-	if (!handle) {
-		leaktrend_count(leaktrend_sites_full() ? LT_DROPPED_SITES :
-							 LT_DROPPED_STACK);
+	origin.handle = leaktrend_capture_stack(caller, nested);
+	if (!origin.handle)
 		return;
-	}
 
 	sample = leaktrend_sample_alloc(nested);
 	if (!sample) {
@@ -215,18 +286,17 @@ static void track(struct kmem_cache *s, const void *object, gfp_t gfp,
 	}
 
 	rcu_read_lock();
-	site = leaktrend_site_get(handle, LT_KIND_SLAB, s, nested);
+	site = leaktrend_site_get(&origin, nested);
 	if (site) {
-		u32 birth = READ_ONCE(leaktrend_round);
-
 		fill_sample(sample, s, gfp, weight);
 		sample->object = (unsigned long)kasan_reset_tag(object);
 		sample->site = site;
-		sample->birth = birth;
+		sample->birth = READ_ONCE(leaktrend_round);
+		leaktrend_sample_amount(sample, &amount);
 		ret = leaktrend_table_insert(virt_to_slab(object), sample);
 		/* Nobody frees the object yet, but the sample can be purged. */
 		if (!ret)
-			leaktrend_site_alloc(site, weight, s->size, birth);
+			leaktrend_site_alloc(site, &amount);
 	}
 	rcu_read_unlock();
 
@@ -244,7 +314,8 @@ noinline void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
 				     gfp_t gfp, unsigned int alloc_flags,
 				     unsigned long caller)
 {
-	u32 weight = take_sample();
+	u32 random, weight = leaktrend_sampler_take(LT_KIND_SLAB, &random);
+	bool entered;
 
 	if (!weight || !object || !READ_ONCE(leaktrend_running))
 		return;
@@ -272,7 +343,11 @@ noinline void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
 		leaktrend_count(LT_SKIPPED_NESTED);
 		return;
 	}
+	/* page_owner is to see our pages with their stacks; its sites are exact. */
+	entered = !leaktrend_page_owner() && leaktrend_enter();
 	track(s, object, gfp, caller, weight);
+	if (entered)
+		leaktrend_leave();
 }
 
 noinline void __leaktrend_slab_free(struct slab *slab, void **p, int objects)
@@ -282,6 +357,7 @@ noinline void __leaktrend_slab_free(struct slab *slab, void **p, int objects)
 	for (i = 0; i < objects; i++) {
 		unsigned long object = (unsigned long)kasan_reset_tag(p[i]);
 		struct lt_sample *sample;
+		struct lt_amount amount;
 
 		/*
 		 * One section from the table to the counters, so that the round
@@ -289,9 +365,11 @@ noinline void __leaktrend_slab_free(struct slab *slab, void **p, int objects)
 		 */
 		rcu_read_lock();
 		sample = leaktrend_table_remove(slab, object);
-		if (sample)
-			leaktrend_site_free(sample->site, sample,
+		if (sample) {
+			leaktrend_sample_amount(sample, &amount);
+			leaktrend_site_free(sample->site, &amount,
 					    READ_ONCE(leaktrend_round));
+		}
 		rcu_read_unlock();
 
 		if (sample)
@@ -304,6 +382,6 @@ void __init leaktrend_sampler_init(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		prandom_seed_state(&per_cpu(samplers, cpu).random,
+		prandom_seed_state(&per_cpu(random_state, cpu),
 				   get_random_u64());
 }

@@ -87,6 +87,50 @@ u64 leaktrend_sample_variance(u32 weight)
 }
 
 /**
+ * leaktrend_page_weight() - How many pages a sampled allocation stands for.
+ * @rate:   Mean interval between samples, in pages.
+ * @order:  2^@order pages were allocated at once.
+ * @random: Uniformly distributed.
+ *
+ * An allocation is sampled if one of its k pages is drawn, each with probability
+ * 1/rate: P = 1 - (1 - 1/rate)^k. By Horvitz and Thompson (1952) it then stands
+ * for k / P pages. That is about @rate as long as k is small, and hardly more
+ * than k when it is large. It is rounded up or down by chance, so that its mean
+ * is right. With W = k / P the variance of the estimate is W * (W - k).
+ *
+ * Return: Number of pages, at least 2^@order.
+ */
+u64 leaktrend_page_weight(u32 rate, unsigned int order, u32 random)
+{
+	const u64 one = 1ULL << 63;
+	unsigned int i;
+	u64 p;
+
+	if (rate <= 1)
+		return 1ULL << order;
+
+	p = div_u64(one, rate);
+	/* Of twice as many pages one is drawn with 1 - (1 - p)^2 = p + p * (1 - p). */
+	for (i = 0; i < order; i++)
+		p += mul_u64_u64_shr(p, one - p, 63);
+
+	return (mul_u64_u64_div_u64(1ULL << (32 + order), one, p) + random) >> 32;
+}
+
+/**
+ * leaktrend_page_share() - How many pages one of an allocation stands for.
+ * @weight: What all of them stand for, from leaktrend_page_weight().
+ * @order:  There are 2^@order.
+ * @i:	    Which, from 0.
+ *
+ * Return: An integer, close to the same for each. Together they are @weight.
+ */
+u32 leaktrend_page_share(u64 weight, unsigned int order, unsigned long i)
+{
+	return ((i + 1) * weight >> order) - (i * weight >> order);
+}
+
+/**
  * leaktrend_error_permille() - Standard error of an estimate.
  * @variance:	 Its variance.
  * @outstanding: The estimate.
@@ -162,6 +206,9 @@ bool leaktrend_grew(const u32 *v, unsigned int n)
  * A reclaimable cache grows because nobody needs the memory. It leaks if it has
  * grown on while slab reclaim ran, be it this cache that was asked or another.
  *
+ * What processes own can grow, but is no leak of the kernel's. Nor are the pages
+ * of slabs: their objects are judged.
+ *
  * Return: The verdict.
  */
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
@@ -174,10 +221,16 @@ enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 		return LT_IGNORED;
 	if (!e->low_grew && !e->elders_grew)
 		return LT_NONE;
-	if (e->reclaimable && !(leak && e->reclaimed && e->low_grew))
-		return LT_CACHE_GROWTH;
 
-	return leak ? LT_LIKELY_LEAK : LT_GROWING;
+	switch (e->class) {
+	case LT_CLASS_KERNEL:
+		return leak ? LT_LIKELY_LEAK : LT_GROWING;
+	case LT_CLASS_RECLAIMABLE:
+		return leak && e->reclaimed && e->low_grew ? LT_LIKELY_LEAK :
+							     LT_CACHE_GROWTH;
+	default:
+		return LT_GROWING;
+	}
 }
 
 static int cmp_s64(const void *a, const void *b)

@@ -6,8 +6,9 @@
  * a bit in its slab's flags, a bit in the page_ext word of the page in which it
  * starts, and an entry in a hash table.
  *
- *  - The page_ext word has a bit per cell of PAGE_SIZE / 64 bytes. Objects
- *    smaller than that share bits.
+ *  - The page_ext word has a bit per cell of PAGE_SIZE / 64 bytes, but for the
+ *    last two cells, which share one: the highest bit marks the words of pages.c.
+ *    Objects smaller than a cell share bits.
  *  - The hash table is split into shards, each with a lock of its own. The shard
  *    is chosen by the slab, the bucket within it by the cell, so that one lock
  *    guards everything about a slab (the bit in its flags, the words of its
@@ -60,25 +61,23 @@ static_assert(sizeof(struct lt_sample) <= 96);
 
 /* page_ext */
 
-static __init bool need_leaktrend(void)
-{
-	return leaktrend_available();
-}
-
-struct page_ext_operations leaktrend_ops = {
-	.size = sizeof(u64),
-	.need = need_leaktrend,
-};
-
 /* NULL only for memory whose page_ext could not be allocated. */
 static u64 *page_word(struct page_ext *page_ext)
 {
-	return page_ext ? page_ext_data(page_ext, &leaktrend_ops) : NULL;
+	return page_ext ? leaktrend_page_word(page_ext) : NULL;
+}
+
+/* A number for all that shares a bit of the same word. */
+static unsigned long cell_of(unsigned long object)
+{
+	unsigned long cell = offset_in_page(object) >> CELL_SHIFT;
+
+	return (object >> PAGE_SHIFT << 6) + min(cell, 62UL);
 }
 
 static u64 cell_bit(unsigned long object)
 {
-	return BIT_ULL(offset_in_page(object) >> CELL_SHIFT);
+	return BIT_ULL(cell_of(object) % 64);
 }
 
 static struct page_ext *object_page_ext(unsigned long object)
@@ -96,7 +95,7 @@ static unsigned int shard_of(const struct slab *slab)
 static struct hlist_head *bucket_of(unsigned int shard, unsigned long object)
 {
 	return &buckets[((unsigned long)shard << bucket_bits) +
-			hash_long(object >> CELL_SHIFT, bucket_bits)];
+			hash_long(cell_of(object), bucket_bits)];
 }
 
 static bool slab_has_samples(struct slab *slab)
@@ -121,14 +120,14 @@ static bool slab_has_samples(struct slab *slab)
 static void unlink_sample(struct slab *slab, struct hlist_head *bucket,
 			  struct lt_sample *sample)
 {
-	unsigned long cell = sample->object >> CELL_SHIFT;
+	unsigned long cell = cell_of(sample->object);
 	struct page_ext *page_ext;
 	struct lt_sample *other;
 	u64 *word;
 
 	hlist_del(&sample->node);
 	hlist_for_each_entry(other, bucket, node) {
-		if (other->object >> CELL_SHIFT == cell)
+		if (cell_of(other->object) == cell)
 			return;
 	}
 
@@ -205,8 +204,11 @@ int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample)
 	page_ext_put(page_ext);
 
 	if (stale) {
+		struct lt_amount amount;
+
 		leaktrend_count(LT_MISSED_FREES);
-		leaktrend_site_free(stale->site, stale, READ_ONCE(leaktrend_round));
+		leaktrend_sample_amount(stale, &amount);
+		leaktrend_site_free(stale->site, &amount, READ_ONCE(leaktrend_round));
 		leaktrend_sample_free(stale);
 	}
 	return ret;
@@ -405,6 +407,20 @@ void leaktrend_sample_free(struct lt_sample *sample)
 {
 	this_cpu_inc(samples_freed);
 	kmem_cache_free(sample_cache, sample);
+}
+
+/**
+ * leaktrend_sample_amount() - What a sample counts for.
+ * @sample: The sample.
+ * @amount: To be filled in.
+ */
+void leaktrend_sample_amount(const struct lt_sample *sample,
+			     struct lt_amount *amount)
+{
+	amount->number = sample->weight;
+	amount->bytes = (u64)sample->weight * sample->size;
+	amount->variance = leaktrend_sample_variance(sample->weight);
+	amount->birth = sample->birth;
 }
 
 /**

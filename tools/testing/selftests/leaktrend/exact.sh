@@ -179,7 +179,7 @@ test_krealloc_base() {
 	# A site with nothing outstanding has no block, but it can be ignored by name.
 	echo "add leaktrend_test_krealloc_base" >"$LT/ignore"
 	scan
-	sites=$(awk '$5 == "IGNORED" { print $1 }' "$LT/sites")
+	sites=$(awk '$2 == "slab" && $6 == "IGNORED" { print $1 }' "$LT/sites")
 	echo "remove leaktrend_test_krealloc_base" >"$LT/ignore"
 	site_read "$sites"
 	want "sites" "$S_sites" 1

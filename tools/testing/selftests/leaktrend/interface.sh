@@ -22,17 +22,18 @@ min_bytes 8388608 0 4611686018427387904
 min_age_ms 3600000 0 2592000000
 elder_rounds 4 1 31
 stack_depth 32 1 64
-max_sites 10000 1 1000000"
+max_sites 10000 1 131072"
 
 STATUS_KEYS="state page_owner sample_rate interval_ms rounds last_round_us last_round_sites
 samples_live samples_taken samples_freed sites max_sites suspects outstanding_objects
-outstanding_bytes dropped_memory dropped_stack dropped_sites skipped_nested skipped_kfence
+outstanding_bytes pages_counted pages_kernel pages_user pages_page_table pages_slab
+dropped_memory dropped_stack dropped_sites skipped_nested skipped_kfence
 skipped_nolock skipped_internal missed_frees memory_page_ext memory_table memory_samples
 memory_sites
 memory_total"
 
-SITES_HEADER="# leaktrend-sites-v1 site kind stack_id cache verdict outstanding bytes allocs \
-frees low elders generations oldest_ms growth_bytes_h error_permille"
+SITES_HEADER="# leaktrend-sites-v2 site kind class stack_id cache verdict outstanding bytes \
+allocs frees low elders generations oldest_ms growth_bytes_h error_permille"
 
 TUNABLE_COUNT=$(echo "$LIMITS" | wc -l)
 
@@ -61,7 +62,7 @@ grow() {
 test_modes() {
 	local f
 
-	for f in $TUNABLES enable scan clear ignore; do
+	for f in $TUNABLES enable scan clear ignore classes; do
 		want "mode of $f" "$(stat -c %a "$LT/$f")" 600
 	done
 	for f in status sites suspects trends objects; do
@@ -192,7 +193,7 @@ test_status() {
 		want_true "$key is not in its place" [ "$at" -gt "$last" ]
 		last=$at
 		case $key in
-		state | page_owner) ;;
+		state | page_owner | pages_counted) ;;
 		*) want_true "$key: $(status_get "$key")" grep -qE "^$key: [0-9]+$" "$LT/status" ;;
 		esac
 	done
@@ -219,13 +220,15 @@ test_status() {
 test_sites() {
 	local verdicts='(LIKELY_LEAK|GROWING|CACHE_GROWTH|IGNORED|NONE)'
 	local numbers='( [0-9]+){8} -?[0-9]+ [0-9]+'
+	local slab='slab (kernel|reclaimable) 0x[0-9a-f]+ [^ ]+'
+	local page='page (kernel|user|page_table|slab) 0x[0-9a-f]+ -'
 	quiet_load
 	scan
 	want "header" "$(head -n 1 "$LT/sites")" "$SITES_HEADER"
 	want "lines of another form" "$(sed 1d "$LT/sites" | grep -vE \
-		'^[0-9]+ (slab|page) 0x[0-9a-f]+ [^ ]+ '"$verdicts$numbers"'$')" ""
+		'^[0-9]+ ('"$slab|$page"') '"$verdicts$numbers"'$')" ""
 	want "sites listed twice" "$(sed 1d "$LT/sites" | cut -d' ' -f1 | sort | uniq -d)" ""
-	want "stacks listed twice" "$(sed 1d "$LT/sites" | cut -d' ' -f2,3 | sort | uniq -d)" ""
+	want "stacks listed twice" "$(sed 1d "$LT/sites" | cut -d' ' -f2,4 | sort | uniq -d)" ""
 	site_read "$(sites_in trends leaktrend_test_leak_a)"
 	want "cache" "${S_cache/kmalloc-rnd-*-/kmalloc-}" kmalloc-64
 	site_read "$(sites_in trends leaktrend_test_leak_b)"
@@ -242,23 +245,27 @@ bad_blocks() {
 				print NR ": " $0
 		}
 		BEGIN {
-			n = 12
+			n = 13
 			form[0] = "^site #[0-9]+, stack_id=0x[0-9a-f]+, " \
 				  "outstanding=[0-9]+, bytes=[0-9]+$"
 			form[1] = "^frees   : [0-9]+$"
 			form[2] = "^trend   : \\[([0-9]+(, [0-9]+)*)?\\]$"
 			form[3] = "^status  : (LIKELY_LEAK|GROWING|CACHE_GROWTH|IGNORED|NONE)$"
 			form[4] = "^kind    : (slab|page)$"
-			form[5] = "^cache   : [^ ].*$"
-			form[6] = "^allocs  : [0-9]+$"
-			form[7] = "^oldest  : [0-9]+\\.[0-9][0-9][0-9] s$"
-			form[8] = "^survive : [0-9]+ of [0-9]+ generations$"
-			form[9] = "^elders  : [0-9]+$"
-			form[10] = "^growth  : [+-][0-9]+ bytes/h, " \
+			form[5] = "^class   : (kernel|reclaimable|user|page_table|slab)$"
+			form[6] = "^cache   : [^ ].*$"
+			form[7] = "^allocs  : [0-9]+$"
+			form[8] = "^oldest  : [0-9]+\\.[0-9][0-9][0-9] s$"
+			form[9] = "^survive : [0-9]+ of [0-9]+ generations$"
+			form[10] = "^elders  : [0-9]+$"
+			form[11] = "^growth  : [+-][0-9]+ bytes/h, " \
 				   "tau=-?[01]\\.[0-9][0-9] \\([0-9]+ rounds\\)$"
-			form[11] = "^error   : \\+-[0-9]+\\.[0-9] %$"
-			form[12] = "^stack trace:$"
+			form[12] = "^error   : \\+-[0-9]+\\.[0-9] %$"
+			form[13] = "^stack trace:$"
 		}
+		# Pages have no cache.
+		line == 6 && page { line++ }
+		line == 4 { page = /page/ }
 		line <= n { expect(form[line++]); next }
 		/^ / {
 			expect("^ [A-Za-z0-9_.$]+\\+0x[0-9a-f]+/0x[0-9a-f]+" \
@@ -497,8 +504,9 @@ other_work() {
 test_max_sites() {
 	local before
 
-	clear_all
 	set_tunable max_sites 5
+	# Those of page_owner's stacks are there from the beginning, as far as there is room.
+	clear_all
 	before=$(status_get dropped_sites)
 	other_work
 	job_start "count=100 lose=1/1"

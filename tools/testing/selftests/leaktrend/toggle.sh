@@ -49,7 +49,7 @@ stop_load() {
 # unsound: lines of "sites" with figures that no count can have.
 unsound() {
 	awk 'NR > 1 {
-		for (i = 6; i <= 13; i++)
+		for (i = 7; i <= 14; i++)
 			if ($i !~ /^[0-9]+$/ || length($i) > 15) {
 				print
 				next

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * leaktrend: the live samples of the page allocator, in page_ext.
+ *
+ * Each page of a sampled allocation says in its page_ext word which site it
+ * belongs to, how many pages it stands for and in which round it was born. So
+ * every page can go its own way: be split off, migrated, freed alone or with
+ * others, and takes along what it counts for. Nothing else is kept of a sample.
+ *
+ * There are two modes, one per boot:
+ *
+ *  - With page_owner every allocation is sampled with weight 1. Its stack is
+ *    page_owner's, and how many pages of a stack are outstanding is page_owner's
+ *    count, read where page_owner keeps it: the two cannot disagree. The words
+ *    add the time. An allocated page without one is from before tracking was
+ *    enabled. The word of a free page is left as it is, and means nothing.
+ *
+ *  - Without, one page in sample_rate is the reason to sample its allocation,
+ *    and the stack is taken here. The word of a page that is not sampled is 0
+ *    as long as it is not a slab's.
+ *
+ * A page that becomes a slab stops being a sample. From then on its word is
+ * a bitmap of table.c, which leaves alone the bit that marks ours.
+ *
+ * Life of a word: written by the allocation, before its caller knows the page,
+ * and by whoever owns the page from then on. So there is no lock. To forget all
+ * words leaktrend_running is cleared, which stops them from being written or
+ * moved (checked in the same RCU read-side section), and after a grace period
+ * all of memory is walked.
+ */
+#include <linux/bitfield.h>
+#include <linux/gfp.h>
+#include <linux/memory_hotplug.h>
+#include <linux/mm.h>
+#include <linux/mmzone.h>
+#include <linux/page_owner.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/stackdepot.h>
+
+#include "../internal.h"
+#include "../page_alloc.h"
+#include "internal.h"
+
+#define WORD_SAMPLED	BIT_ULL(63)
+#define WORD_SITE	GENMASK_ULL(46 + LT_SITE_BITS - 1, 46)
+#define WORD_WEIGHT	GENMASK_ULL(45, 26)
+#define WORD_ORDER	GENMASK_ULL(25, 22)
+/*
+ * Modulo 2^22 rounds. A page that gets as old as that is counted as older than
+ * all generations of interest, but in LT_GENERATION_MAX_AGE rounds of 2^22 its
+ * free is taken for that of a young one.
+ */
+#define WORD_BIRTH	GENMASK_ULL(21, 0)
+
+static_assert(46 + LT_SITE_BITS == 63);
+
+/**
+ * leaktrend_page_owner() - Are the sites of pages page_owner's?
+ *
+ * Return: true if page_owner is on. That does not change.
+ */
+bool leaktrend_page_owner(void)
+{
+	return static_branch_unlikely(&page_owner_inited);
+}
+
+/* page_ext */
+
+static __init bool need_leaktrend(void)
+{
+	return leaktrend_available();
+}
+
+struct page_ext_operations leaktrend_ops = {
+	.size = sizeof(u64),
+	.need = need_leaktrend,
+};
+
+/**
+ * leaktrend_page_word() - Our word of a page.
+ * @page_ext: Of the page.
+ *
+ * Return: A bitmap of table.c if the page is a slab, else what is described here.
+ */
+u64 *leaktrend_page_word(struct page_ext *page_ext)
+{
+	return page_ext_data(page_ext, &leaktrend_ops);
+}
+
+/* Words */
+
+static u64 make_word(const struct lt_site *site, u32 weight, unsigned int order,
+		     u32 birth)
+{
+	return WORD_SAMPLED | FIELD_PREP(WORD_SITE, site->id) |
+	       FIELD_PREP(WORD_WEIGHT, weight) |
+	       FIELD_PREP(WORD_ORDER, min_t(u64, order, FIELD_MAX(WORD_ORDER))) |
+	       FIELD_PREP(WORD_BIRTH, birth & FIELD_MAX(WORD_BIRTH));
+}
+
+/* The last round that has those bits. */
+static u32 word_birth(u64 word, u32 round)
+{
+	u32 age = (round - FIELD_GET(WORD_BIRTH, word)) & FIELD_MAX(WORD_BIRTH);
+
+	return round - age;
+}
+
+/* NULL while all sites are forgotten. */
+static struct lt_site *word_site(u64 word)
+{
+	return leaktrend_site_by_id(FIELD_GET(WORD_SITE, word));
+}
+
+static void remove_amount(u64 word, const struct lt_amount *amount, u32 round)
+{
+	struct lt_site *site = word_site(word);
+
+	if (site)
+		leaktrend_site_free(site, amount, round);
+}
+
+/* Adds what a page counts for. */
+static void add_page(struct lt_amount *amount, u64 word)
+{
+	u32 weight = FIELD_GET(WORD_WEIGHT, word);
+
+	amount->number += weight;
+	amount->bytes += (u64)weight << PAGE_SHIFT;
+	/* Its share of that of the allocation, see leaktrend_page_weight(). */
+	amount->variance += leaktrend_sample_variance(weight) <<
+			    FIELD_GET(WORD_ORDER, word);
+}
+
+/*
+ * Take the samples out of 2^@order pages. All of one allocation have the same
+ * site and birth. More than one allocation is freed at once by nobody, but if it
+ * were it would count right.
+ */
+static void remove_samples(struct page *page, unsigned int order, u32 round)
+{
+	struct lt_amount amount = {};
+	struct page_ext *page_ext;
+	struct page_ext_iter iter;
+	const u64 same = WORD_SITE | WORD_BIRTH;
+	u64 last = 0;
+
+	for_each_page_ext(page, 1UL << order, page_ext, iter) {
+		u64 *word = leaktrend_page_word(page_ext);
+
+		if (!(*word & WORD_SAMPLED))
+			continue;
+		if (last && (*word & same) != (last & same)) {
+			remove_amount(last, &amount, round);
+			amount = (struct lt_amount){};
+		}
+		last = *word;
+		amount.birth = word_birth(last, round);
+		add_page(&amount, last);
+		WRITE_ONCE(*word, 0);
+	}
+	if (last)
+		remove_amount(last, &amount, round);
+}
+
+/* With page_owner: every page of an allocation has the same word. */
+static void set_words(struct page *page, unsigned int order, u64 word)
+{
+	struct page_ext *page_ext;
+	struct page_ext_iter iter;
+
+	for_each_page_ext(page, 1UL << order, page_ext, iter)
+		WRITE_ONCE(*leaktrend_page_word(page_ext), word);
+}
+
+/* Sites */
+
+/* Has __GFP_MOVABLE only what a process or the page cache will own? Mostly. */
+static enum lt_class class_of(gfp_t gfp)
+{
+	return gfp & __GFP_MOVABLE ? LT_CLASS_USER : LT_CLASS_KERNEL;
+}
+
+/*
+ * The site of a stack of page_owner, of which 2^@order pages have just been
+ * allocated. One that is new needs memory, for which page_owner asks for a stack
+ * again, and so on: enter only once. What is left out gets its site in the next
+ * round.
+ */
+static struct lt_site *owned_site(depot_stack_handle_t handle, unsigned int order,
+				  gfp_t gfp, unsigned int alloc_flags)
+{
+	struct lt_site *site = leaktrend_site_find(handle, LT_KIND_PAGE);
+	struct lt_origin origin = {
+		.handle = handle,
+		.kind = LT_KIND_PAGE,
+		.class = class_of(gfp),
+		.pending = 1UL << order,
+	};
+
+	if (likely(site) || !handle)
+		return site;
+	if (alloc_flags & ALLOC_NOLOCK || in_nmi() || !leaktrend_enter())
+		return NULL;
+
+	origin.record = __stack_depot_get_stack_record(handle);
+	site = leaktrend_site_get(&origin,
+				  gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM);
+	leaktrend_leave();
+	return site;
+}
+
+/* Allocation */
+
+static void add_owned(struct page *page, unsigned int order, gfp_t gfp,
+		      unsigned int alloc_flags)
+{
+	struct page_ext *page_ext = page_ext_get(page);
+	struct lt_site *site;
+	u64 word = 0;
+
+	if (!page_ext)
+		return;
+
+	site = owned_site(page_owner_handle(page_ext), order, gfp, alloc_flags);
+	if (site) {
+		struct lt_amount amount = {
+			.number = 1UL << order,
+			.birth = READ_ONCE(leaktrend_round),
+		};
+
+		word = make_word(site, 1, order, amount.birth);
+		WRITE_ONCE(site->example, page_to_pfn(page));
+		leaktrend_site_alloc(site, &amount);
+	}
+	set_words(page, order, word);
+	page_ext_put(page_ext);
+}
+
+static void add_sampled(struct page *page, unsigned int order, struct lt_site *site,
+			u32 rate, u32 random)
+{
+	u64 weight = leaktrend_page_weight(rate, order, random);
+	struct lt_amount amount = { .birth = READ_ONCE(leaktrend_round) };
+	struct page_ext *page_ext;
+	struct page_ext_iter iter;
+	unsigned long i = 0;
+
+	for_each_page_ext(page, 1UL << order, page_ext, iter) {
+		u64 word = make_word(site, leaktrend_page_share(weight, order, i++),
+				     order, amount.birth);
+
+		WRITE_ONCE(*leaktrend_page_word(page_ext), word);
+		add_page(&amount, word);
+	}
+	WRITE_ONCE(site->example, page_to_pfn(page));
+	leaktrend_site_alloc(site, &amount);
+}
+
+static void track(struct page *page, unsigned int order, gfp_t gfp,
+		  unsigned long caller, u32 rate, u32 random)
+{
+	gfp_t nested = gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM;
+	struct lt_origin origin = {
+		.kind = LT_KIND_PAGE,
+		.class = class_of(gfp),
+	};
+	struct lt_site *site;
+
+	origin.handle = leaktrend_capture_stack(caller, nested);
+	if (!origin.handle)
+		return;
+
+	/* Under RCU from here on, see leaktrend_pages_purge(). */
+	rcu_read_lock();
+	site = leaktrend_site_get(&origin, nested);
+	if (site && READ_ONCE(leaktrend_running))
+		add_sampled(page, order, site, rate, random);
+	rcu_read_unlock();
+}
+
+noinline void __leaktrend_page_alloc(struct page *page, unsigned int order,
+				     gfp_t gfp, unsigned int alloc_flags,
+				     unsigned long caller)
+{
+	u32 random, rate = leaktrend_sampler_take(LT_KIND_PAGE, &random);
+
+	if (!rate || !READ_ONCE(leaktrend_running))
+		return;
+
+	if (leaktrend_page_owner()) {
+		rcu_read_lock();
+		if (READ_ONCE(leaktrend_running))
+			add_owned(page, order, gfp, alloc_flags);
+		rcu_read_unlock();
+		return;
+	}
+
+	if (unlikely(alloc_flags & ALLOC_NOLOCK || in_nmi())) {
+		leaktrend_count(LT_SKIPPED_NOLOCK);
+		return;
+	}
+	/* Pages of the tracker's caches, and of the stack depot. */
+	if (unlikely(!leaktrend_enter())) {
+		leaktrend_count(LT_SKIPPED_NESTED);
+		return;
+	}
+	track(page, order, gfp, caller, rate, random);
+	leaktrend_leave();
+}
+
+/* Free, in its forms */
+
+/* page_owner counts what is freed at the stack of the first page. So do we. */
+static void remove_owned(struct page_ext *page_ext, unsigned int order, u32 round)
+{
+	u64 word = READ_ONCE(*leaktrend_page_word(page_ext));
+	struct lt_amount amount = { .number = 1UL << order };
+	struct lt_site *site;
+
+	if (word & WORD_SAMPLED) {
+		amount.birth = word_birth(word, round);
+		remove_amount(word, &amount, round);
+		return;
+	}
+	site = leaktrend_site_find(page_owner_handle(page_ext), LT_KIND_PAGE);
+	if (site)
+		leaktrend_site_free_old(site, amount.number);
+}
+
+noinline void __leaktrend_page_free(struct page *page, unsigned int order)
+{
+	struct page_ext *page_ext = page_ext_get(page);
+	u32 round;
+
+	if (!page_ext)
+		return;
+
+	/* Under the RCU lock of page_ext_get(), see leaktrend_site_free(). */
+	round = READ_ONCE(leaktrend_round);
+	if (leaktrend_page_owner())
+		remove_owned(page_ext, order, round);
+	else if (unlikely(*leaktrend_page_word(page_ext) & WORD_SAMPLED))
+		remove_samples(page, order, round);
+	page_ext_put(page_ext);
+}
+
+noinline void __leaktrend_page_slab(struct page *page, unsigned int order)
+{
+	struct page_ext *page_ext = page_ext_get(page);
+	u32 round;
+	u64 word;
+
+	if (!page_ext)
+		return;
+
+	round = READ_ONCE(leaktrend_round);
+	word = READ_ONCE(*leaktrend_page_word(page_ext));
+	if (word & WORD_SAMPLED) {
+		struct lt_site *site = word_site(word);
+
+		if (site)
+			WRITE_ONCE(site->class, LT_CLASS_SLAB);
+		if (leaktrend_page_owner()) {
+			/* It lives on, without a word nobody knows since when. */
+			if (site)
+				leaktrend_site_forget_birth(site, 1UL << order,
+							    word_birth(word, round),
+							    round);
+			set_words(page, order, 0);
+		} else {
+			remove_samples(page, order, round);
+		}
+	}
+	page_ext_put(page_ext);
+}
+
+/*
+ * @new gets the words of @old, and the other way round, as with page_owner's
+ * stacks: @old will be freed and then takes what @new counted for with it.
+ */
+noinline void __leaktrend_folio_migrate(struct folio *new, struct folio *old)
+{
+	unsigned long i, nr = min(folio_nr_pages(new), folio_nr_pages(old));
+
+	rcu_read_lock();
+	for (i = 0; i < nr; i++) {
+		struct page_ext *to = page_ext_lookup(folio_pfn(new) + i);
+		struct page_ext *from = page_ext_lookup(folio_pfn(old) + i);
+
+		if (!to || !from)
+			break;
+		if (READ_ONCE(leaktrend_running)) {
+			swap(*leaktrend_page_word(to), *leaktrend_page_word(from));
+		} else {
+			/* The purge may have seen one of them already. */
+			WRITE_ONCE(*leaktrend_page_word(to), 0);
+			WRITE_ONCE(*leaktrend_page_word(from), 0);
+		}
+	}
+	rcu_read_unlock();
+}
+
+/* All of memory, and the rounds */
+
+/*
+ * Calls @fn for every page that has page_ext. Pages come, go and change while it
+ * runs. Zones may overlap: @fn may see a page twice.
+ */
+static void for_each_page(void (*fn)(struct page *page, struct page_ext *page_ext))
+{
+	struct page_ext *page_ext;
+	unsigned long pfn;
+	struct page *page;
+	struct zone *zone;
+
+	get_online_mems();
+	for_each_populated_zone(zone) {
+		for (pfn = zone->zone_start_pfn; pfn < zone_end_pfn(zone); pfn++) {
+			if (IS_ALIGNED(pfn, MAX_ORDER_NR_PAGES))
+				cond_resched();
+			page = pfn_to_online_page(pfn);
+			if (!page) {
+				pfn = ALIGN(pfn + 1, MAX_ORDER_NR_PAGES) - 1;
+				continue;
+			}
+			page_ext = page_ext_get(page);
+			if (page_ext) {
+				fn(page, page_ext);
+				page_ext_put(page_ext);
+			}
+		}
+	}
+	put_online_mems();
+}
+
+static void note_example(struct page *page, struct page_ext *page_ext)
+{
+	struct lt_site *site;
+
+	if (PageBuddy(page))
+		return;
+	site = leaktrend_site_find(page_owner_handle(page_ext), LT_KIND_PAGE);
+	if (site && !site->example)
+		WRITE_ONCE(site->example, page_to_pfn(page));
+}
+
+static void clear_word(struct page *page, struct page_ext *page_ext)
+{
+	u64 *word = leaktrend_page_word(page_ext);
+
+	/* A word of ours is not written any more but to clear it. */
+	if (READ_ONCE(*word) & WORD_SAMPLED)
+		WRITE_ONCE(*word, 0);
+}
+
+static void add_stack(const struct stack_record *record)
+{
+	struct lt_origin origin = {
+		.handle = record->handle.handle,
+		.kind = LT_KIND_PAGE,
+		.record = record,
+	};
+
+	if (refcount_read(&record->count) <= 1)
+		return;
+	rcu_read_lock();
+	leaktrend_site_get(&origin, GFP_NOWAIT);
+	rcu_read_unlock();
+}
+
+/**
+ * leaktrend_pages_start() - Know the pages that were allocated before.
+ *
+ * page_owner does; without it there is nothing to know.
+ *
+ * Context: Process context under leaktrend_mutex, may sleep.
+ */
+void leaktrend_pages_start(void)
+{
+	lockdep_assert_held(&leaktrend_mutex);
+
+	if (!leaktrend_page_owner())
+		return;
+	page_owner_for_each_stack(add_stack);
+	for_each_page(note_example);
+}
+
+/**
+ * leaktrend_pages_purge() - Forget all samples.
+ *
+ * With leaktrend_running cleared, and the hooks still active.
+ *
+ * Context: Process context under leaktrend_mutex, may sleep.
+ */
+void leaktrend_pages_purge(void)
+{
+	lockdep_assert_held(&leaktrend_mutex);
+
+	/* For allocations and migrations that have seen it set. */
+	synchronize_rcu();
+	for_each_page(clear_word);
+}
+
+static bool is_page_of(const struct lt_site *site, const struct page *page)
+{
+	struct page_ext *page_ext = page_ext_get(page);
+	bool is;
+
+	if (!page_ext)
+		return false;
+	if (leaktrend_page_owner()) {
+		is = page_owner_handle(page_ext) == site->handle;
+	} else {
+		u64 word = READ_ONCE(*leaktrend_page_word(page_ext));
+
+		is = word & WORD_SAMPLED && FIELD_GET(WORD_SITE, word) == site->id;
+	}
+	page_ext_put(page_ext);
+	return is;
+}
+
+/*
+ * What the pages of a site are for shows only after they have been allocated. If
+ * the page looked at changes hands meanwhile the answer is about another, and is
+ * put right in a later round.
+ */
+static void update_class(struct lt_site *site)
+{
+	unsigned long pfn = READ_ONCE(site->example);
+	const struct page *page = pfn ? pfn_to_online_page(pfn) : NULL;
+	const struct folio *folio;
+
+	if (!page || PageBuddy(page) || !is_page_of(site, page))
+		return;
+
+	folio = (const struct folio *)compound_head(page);
+	if (PageSlab(&folio->page))
+		WRITE_ONCE(site->class, LT_CLASS_SLAB);
+	else if (PageTable(&folio->page))
+		WRITE_ONCE(site->class, LT_CLASS_PAGE_TABLE);
+	else if (folio_test_lru(folio) || folio_test_anon(folio) ||
+		 folio_test_hugetlb(folio))
+		WRITE_ONCE(site->class, LT_CLASS_USER);
+}
+
+/**
+ * leaktrend_pages_round() - What is to be found out about pages once per round.
+ *
+ * Context: Process context under leaktrend_mutex, may sleep.
+ */
+void leaktrend_pages_round(void)
+{
+	struct lt_site *site;
+
+	lockdep_assert_held(&leaktrend_mutex);
+
+	/* There may be stacks that have been left out so far. */
+	if (leaktrend_page_owner())
+		page_owner_for_each_stack(add_stack);
+
+	get_online_mems();
+	leaktrend_for_each_site(site) {
+		if (site->kind == LT_KIND_PAGE)
+			update_class(site);
+		cond_resched();
+	}
+	put_online_mems();
+}
