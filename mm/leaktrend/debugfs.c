@@ -335,6 +335,8 @@ static int __init leaktrend_debugfs_init(void)
 		return 0;
 
 	leaktrend_report_files(dir);
+	if (leaktrend_page_owner())
+		leaktrend_page_owner_files();
 	for (i = 0; i < ARRAY_SIZE(controls); i++)
 		debugfs_create_file(controls[i].name, 0600, dir,
 				    (void *)&controls[i], &control_fops);
@@ -343,4 +345,5 @@ static int __init leaktrend_debugfs_init(void)
 				    (void *)leaktrend_param_descs[i], &param_fops);
 	return 0;
 }
-late_initcall(leaktrend_debugfs_init);
+/* After page_owner's. */
+late_initcall_sync(leaktrend_debugfs_init);

@@ -35,6 +35,7 @@
 #include "leaktrend.h"
 #include "page_hooks.h"
 
+struct dentry;
 struct lt_ignore;
 struct seq_file;
 struct stack_record;
@@ -526,5 +527,6 @@ void leaktrend_symbol_name(unsigned long address, char *name);
 /* report.c */
 
 void leaktrend_report_files(struct dentry *dir);
+void leaktrend_page_owner_files(void);
 
 #endif /* __MM_LEAKTREND_INTERNAL_H */

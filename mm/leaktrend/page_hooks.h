@@ -13,7 +13,6 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-struct dentry;
 struct folio;
 struct page;
 
@@ -30,32 +29,29 @@ DECLARE_STATIC_KEY_FALSE(leaktrend_key);
 DECLARE_PER_CPU(long [LT_NR_KINDS], leaktrend_gap);
 
 void __leaktrend_page_alloc(struct page *page, unsigned int order, gfp_t gfp,
-			    unsigned int alloc_flags, unsigned long caller);
+			    bool nolock, unsigned long caller);
 void __leaktrend_page_free(struct page *page, unsigned int order);
 void __leaktrend_page_slab(struct page *page, unsigned int order);
 void __leaktrend_folio_migrate(struct folio *new, struct folio *old);
-void leaktrend_page_owner_files(struct dentry *dir, const unsigned long *threshold);
 
 /**
  * leaktrend_page_alloc() - Pages have become live.
- * @page:	 The first of them.
- * @order:	 There are 2^@order.
- * @gfp:	 The flags of the allocation.
- * @alloc_flags: ALLOC_* flags of the allocation. With ALLOC_NOLOCK nothing can
- *		 be recorded that takes a lock.
+ * @page:   The first of them.
+ * @order:  There are 2^@order.
+ * @gfp:    The flags of the allocation.
+ * @nolock: Nothing can be recorded that takes a lock.
  *
  * After set_page_owner(), as the stack is page_owner's if it has one.
  *
  * Context: Any, including NMI. Never sleeps.
  */
 static __always_inline void
-leaktrend_page_alloc(struct page *page, unsigned int order, gfp_t gfp,
-		     unsigned int alloc_flags)
+leaktrend_page_alloc(struct page *page, unsigned int order, gfp_t gfp, bool nolock)
 {
 	if (static_branch_unlikely(&leaktrend_key) &&
 	    unlikely(this_cpu_sub_return(leaktrend_gap[LT_KIND_PAGE],
 					 1L << order) < 0))
-		__leaktrend_page_alloc(page, order, gfp, alloc_flags, _RET_IP_);
+		__leaktrend_page_alloc(page, order, gfp, nolock, _RET_IP_);
 }
 
 /**
@@ -125,8 +121,7 @@ leaktrend_folio_migrate(struct folio *new, struct folio *old)
 #else /* CONFIG_LEAKTREND */
 
 static inline void
-leaktrend_page_alloc(struct page *page, unsigned int order, gfp_t gfp,
-		     unsigned int alloc_flags)
+leaktrend_page_alloc(struct page *page, unsigned int order, gfp_t gfp, bool nolock)
 {
 }
 
@@ -144,11 +139,6 @@ static inline void leaktrend_page_slab(struct page *page, unsigned int order)
 }
 
 static inline void leaktrend_folio_migrate(struct folio *new, struct folio *old)
-{
-}
-
-static inline void
-leaktrend_page_owner_files(struct dentry *dir, const unsigned long *threshold)
 {
 }
 

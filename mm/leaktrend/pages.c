@@ -38,8 +38,6 @@
 #include <linux/sched.h>
 #include <linux/stackdepot.h>
 
-#include "../internal.h"
-#include "../page_alloc.h"
 #include "internal.h"
 
 #define WORD_SAMPLED	BIT_ULL(63)
@@ -182,29 +180,40 @@ static enum lt_class class_of(gfp_t gfp)
 	return gfp & __GFP_MOVABLE ? LT_CLASS_USER : LT_CLASS_KERNEL;
 }
 
+static void owned_origin(struct lt_origin *origin, const struct stack_record *record)
+{
+	*origin = (struct lt_origin){
+		.handle = record->handle.handle,
+		.kind = LT_KIND_PAGE,
+		.record = record,
+	};
+}
+
+static struct lt_site *find_owned(const struct stack_record *record)
+{
+	return record ? leaktrend_site_find(record->handle.handle, LT_KIND_PAGE) : NULL;
+}
+
 /*
  * The site of a stack of page_owner, of which 2^@order pages have just been
  * allocated. One that is new needs memory, for which page_owner asks for a stack
  * again, and so on: enter only once. What is left out gets its site in the next
  * round.
  */
-static struct lt_site *owned_site(depot_stack_handle_t handle, unsigned int order,
-				  gfp_t gfp, unsigned int alloc_flags)
+static struct lt_site *owned_site(const struct stack_record *record,
+				  unsigned int order, gfp_t gfp, bool nolock)
 {
-	struct lt_site *site = leaktrend_site_find(handle, LT_KIND_PAGE);
-	struct lt_origin origin = {
-		.handle = handle,
-		.kind = LT_KIND_PAGE,
-		.class = class_of(gfp),
-		.pending = 1UL << order,
-	};
+	struct lt_site *site = find_owned(record);
+	struct lt_origin origin;
 
-	if (likely(site) || !handle)
+	if (likely(site) || !record)
 		return site;
-	if (alloc_flags & ALLOC_NOLOCK || in_nmi() || !leaktrend_enter())
+	if (nolock || in_nmi() || !leaktrend_enter())
 		return NULL;
 
-	origin.record = __stack_depot_get_stack_record(handle);
+	owned_origin(&origin, record);
+	origin.class = class_of(gfp);
+	origin.pending = 1UL << order;
 	site = leaktrend_site_get(&origin,
 				  gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM);
 	leaktrend_leave();
@@ -213,8 +222,7 @@ static struct lt_site *owned_site(depot_stack_handle_t handle, unsigned int orde
 
 /* Allocation */
 
-static void add_owned(struct page *page, unsigned int order, gfp_t gfp,
-		      unsigned int alloc_flags)
+static void add_owned(struct page *page, unsigned int order, gfp_t gfp, bool nolock)
 {
 	struct page_ext *page_ext = page_ext_get(page);
 	struct lt_site *site;
@@ -223,7 +231,7 @@ static void add_owned(struct page *page, unsigned int order, gfp_t gfp,
 	if (!page_ext)
 		return;
 
-	site = owned_site(page_owner_handle(page_ext), order, gfp, alloc_flags);
+	site = owned_site(page_owner_stack(page_ext), order, gfp, nolock);
 	if (site) {
 		struct lt_amount amount = {
 			.number = 1UL << order,
@@ -281,8 +289,7 @@ static void track(struct page *page, unsigned int order, gfp_t gfp,
 }
 
 noinline void __leaktrend_page_alloc(struct page *page, unsigned int order,
-				     gfp_t gfp, unsigned int alloc_flags,
-				     unsigned long caller)
+				     gfp_t gfp, bool nolock, unsigned long caller)
 {
 	u32 random, rate = leaktrend_sampler_take(LT_KIND_PAGE, &random);
 
@@ -292,12 +299,12 @@ noinline void __leaktrend_page_alloc(struct page *page, unsigned int order,
 	if (leaktrend_page_owner()) {
 		rcu_read_lock();
 		if (READ_ONCE(leaktrend_running))
-			add_owned(page, order, gfp, alloc_flags);
+			add_owned(page, order, gfp, nolock);
 		rcu_read_unlock();
 		return;
 	}
 
-	if (unlikely(alloc_flags & ALLOC_NOLOCK || in_nmi())) {
+	if (unlikely(nolock || in_nmi())) {
 		leaktrend_count(LT_SKIPPED_NOLOCK);
 		return;
 	}
@@ -324,7 +331,7 @@ static void remove_owned(struct page_ext *page_ext, unsigned int order, u32 roun
 		remove_amount(word, &amount, round);
 		return;
 	}
-	site = leaktrend_site_find(page_owner_handle(page_ext), LT_KIND_PAGE);
+	site = find_owned(page_owner_stack(page_ext));
 	if (site)
 		leaktrend_site_free_old(site, amount.number);
 }
@@ -408,7 +415,7 @@ noinline void __leaktrend_folio_migrate(struct folio *new, struct folio *old)
  * Calls @fn for every page that has page_ext. Pages come, go and change while it
  * runs. Zones may overlap: @fn may see a page twice.
  */
-static void for_each_page(void (*fn)(struct page *page, struct page_ext *page_ext))
+static void walk_pages(void (*fn)(struct page *page, struct page_ext *page_ext))
 {
 	struct page_ext *page_ext;
 	unsigned long pfn;
@@ -441,7 +448,7 @@ static void note_example(struct page *page, struct page_ext *page_ext)
 
 	if (PageBuddy(page))
 		return;
-	site = leaktrend_site_find(page_owner_handle(page_ext), LT_KIND_PAGE);
+	site = find_owned(page_owner_stack(page_ext));
 	if (site && !site->example)
 		WRITE_ONCE(site->example, page_to_pfn(page));
 }
@@ -457,14 +464,11 @@ static void clear_word(struct page *page, struct page_ext *page_ext)
 
 static void add_stack(const struct stack_record *record)
 {
-	struct lt_origin origin = {
-		.handle = record->handle.handle,
-		.kind = LT_KIND_PAGE,
-		.record = record,
-	};
+	struct lt_origin origin;
 
 	if (refcount_read(&record->count) <= 1)
 		return;
+	owned_origin(&origin, record);
 	rcu_read_lock();
 	leaktrend_site_get(&origin, GFP_NOWAIT);
 	rcu_read_unlock();
@@ -483,8 +487,8 @@ void leaktrend_pages_start(void)
 
 	if (!leaktrend_page_owner())
 		return;
-	page_owner_for_each_stack(add_stack);
-	for_each_page(note_example);
+	page_owner_walk_stacks(add_stack);
+	walk_pages(note_example);
 }
 
 /**
@@ -500,7 +504,7 @@ void leaktrend_pages_purge(void)
 
 	/* For allocations and migrations that have seen it set. */
 	synchronize_rcu();
-	for_each_page(clear_word);
+	walk_pages(clear_word);
 }
 
 static bool is_page_of(const struct lt_site *site, const struct page *page)
@@ -511,7 +515,7 @@ static bool is_page_of(const struct lt_site *site, const struct page *page)
 	if (!page_ext)
 		return false;
 	if (leaktrend_page_owner()) {
-		is = page_owner_handle(page_ext) == site->handle;
+		is = page_owner_stack(page_ext) == site->record;
 	} else {
 		u64 word = READ_ONCE(*leaktrend_page_word(page_ext));
 
@@ -558,7 +562,7 @@ void leaktrend_pages_round(void)
 
 	/* There may be stacks that have been left out so far. */
 	if (leaktrend_page_owner())
-		page_owner_for_each_stack(add_stack);
+		page_owner_walk_stacks(add_stack);
 
 	get_online_mems();
 	leaktrend_for_each_site(site) {

@@ -7,6 +7,7 @@
  * the moment it is printed, and printed without any lock. If tracking is cleared
  * meanwhile the rest is gone, and the file says so.
  */
+#include <linux/dcache.h>
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/gfp.h>
@@ -14,6 +15,7 @@
 #include <linux/kallsyms.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
+#include <linux/page_owner.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -324,14 +326,11 @@ static bool is_outstanding(const struct lt_site *site)
 	       leaktrend_class_wanted(READ_ONCE(site->class));
 }
 
-/* Of page_owner, which shows stacks with so many pages or more. */
-static const unsigned long *page_threshold;
-
 static bool is_page_owner_stack(const struct lt_site *site)
 {
 	u64 pages = leaktrend_site_outstanding(site);
 
-	return site->kind == LT_KIND_PAGE && pages && pages >= READ_ONCE(*page_threshold);
+	return site->kind == LT_KIND_PAGE && pages && pages >= page_owner_threshold();
 }
 
 static bool is_page_owner_suspect(const struct lt_site *site)
@@ -388,12 +387,14 @@ static int report_release(struct inode *inode, struct file *file)
 	return seq_release(inode, file);
 }
 
+#define SITES_HEADER \
+	"# leaktrend-sites-v2 site kind class stack_id cache verdict outstanding bytes allocs frees low elders generations oldest_ms growth_bytes_h error_permille\n"
 #define NO_SUSPECTS	"# no suspects after %u rounds (sites: %u, state: %s)\n"
 #define NOTHING		"# nothing outstanding after %u rounds (sites: %u, state: %s)\n"
 
 static const struct report_desc sites_desc = {
 	.show	 = show_line,
-	.header	 = "# leaktrend-sites-v2 site kind class stack_id cache verdict outstanding bytes allocs frees low elders generations oldest_ms growth_bytes_h error_permille\n",
+	.header	 = SITES_HEADER,
 };
 
 static const struct report_desc trends_desc = {
@@ -563,17 +564,16 @@ void __init leaktrend_report_files(struct dentry *dir)
 
 /**
  * leaktrend_page_owner_files() - Make those that stand beside page_owner's.
- * @dir:       Directory of page_owner's stacks.
- * @threshold: Stacks with fewer pages are not to be shown.
  *
- * Context: At boot.
+ * Context: At boot, after page_owner has made its own.
  */
-void __init leaktrend_page_owner_files(struct dentry *dir,
-				       const unsigned long *threshold)
+void __init leaktrend_page_owner_files(void)
 {
-	if (!leaktrend_available())
+	struct dentry *dir = debugfs_lookup("page_owner_stacks", NULL);
+
+	if (!dir)
 		return;
-	page_threshold = threshold;
 	report_file("show_trends", dir, &page_trends_desc);
 	report_file("show_suspects", dir, &page_suspects_desc);
+	dput(dir);
 }
