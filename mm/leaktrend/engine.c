@@ -35,11 +35,13 @@ struct round_end {
 /*
  * For as many rounds as there are generations. That is more than twice what a
  * site remembers: in the middle of a round some sites have its entry and others
- * still have the oldest.
+ * still have the oldest. So it is for spans.
  */
 #define LT_ROUND_ENDS	LT_GENERATIONS
+#define LT_SPAN_ENDS	(2 * LT_COARSE_RING)
 
 static struct round_end round_ends[LT_ROUND_ENDS];
+static struct round_end span_ends[LT_LEVELS - 1][LT_SPAN_ENDS];
 
 static_assert(LT_ROUND_ENDS >= 2 * LT_RING);
 
@@ -75,36 +77,106 @@ bool leaktrend_is_suspect(const struct lt_site *site)
 	       leaktrend_class_wanted(READ_ONCE(site->class));
 }
 
-static void judge_site(struct lt_site *site, u64 now_ns)
+/* End of the span that was @back spans before the last one of a level. */
+static const struct round_end *end_of(u32 last_round, unsigned int level, u32 back)
 {
+	u32 span = (last_round + 1) / leaktrend_history_span(level) - 1 - back;
+
+	return level ? &span_ends[level - 1][span % LT_SPAN_ENDS] :
+		       &round_ends[span % LT_ROUND_ENDS];
+}
+
+/* One series of a level: does it grow over the last @window entries, since when? */
+static bool series_grew(struct lt_evidence *e, u32 last_round, unsigned int level,
+			const u32 *v, unsigned int n, unsigned int window)
+{
+	u64 since_ms;
+
+	if (!leaktrend_grew(v + n - window, window))
+		return false;
+
+	since_ms = READ_ONCE(end_of(last_round, level,
+				    n - 1 - leaktrend_grown_since(v, n))->ms);
+	if (!e->since_ms || since_ms < e->since_ms)
+		e->since_ms = since_ms;
+	return true;
+}
+
+/*
+ * Look for growth on all levels. A leak that adds a sample in an hour does not
+ * rise in each half of a few minutes, but it does in each half of a day.
+ */
+static void find_growth(const struct lt_site *site, struct lt_evidence *e)
+{
+	/* Only one at a time: under leaktrend_mutex. */
+	static struct lt_round entries[LT_RING];
 	u32 low[LT_RING], elders[LT_RING];
-	u32 rounds = lt_param(min_rounds);
 	u32 last = site->last_round;
-	u32 first = last - rounds + 1;
+	unsigned int level, n, i;
+
+	for (level = 0; level < LT_LEVELS; level++) {
+		unsigned int room = level ? LT_COARSE_RING : LT_RING;
+		unsigned int window = min_t(u64, lt_param(min_rounds), room);
+		bool low_grew, elders_grew;
+
+		n = leaktrend_history_get(site, level, room, entries);
+		if (n < window)
+			break;
+		for (i = 0; i < n; i++) {
+			low[i] = entries[i].low;
+			elders[i] = entries[i].elders;
+		}
+
+		low_grew = series_grew(e, last, level, low, n, window);
+		elders_grew = series_grew(e, last, level, elders, n, window);
+		if (!low_grew && !elders_grew)
+			continue;
+		if (!e->low_grew && !e->elders_grew) {
+			e->level = level;
+			e->entries = window;
+		}
+		e->low_grew |= low_grew;
+		e->elders_grew |= elders_grew;
+		e->reclaimed |= end_of(last, level, 0)->scanned !=
+				end_of(last, level, window - 1)->scanned;
+	}
+}
+
+static void gather_evidence(struct lt_site *site, u64 now_ns)
+{
 	struct lt_evidence e = {
-		.ignored = site->ignored_by,
 		.class = READ_ONCE(site->class),
 		.error = leaktrend_error_permille(leaktrend_counter(&site->variance),
 						  leaktrend_counter(&site->outstanding)),
-		.bytes = site->ring[last % LT_RING].bytes,
+		.bytes = site->ring[site->last_round % LT_RING].bytes,
 	};
-	u32 i;
 
-	if (site->nr_rounds >= rounds) {
-		for (i = 0; i < rounds; i++) {
-			low[i] = site->ring[(first + i) % LT_RING].low;
-			elders[i] = site->ring[(first + i) % LT_RING].elders;
-		}
-		e.low_grew = leaktrend_grew(low, rounds);
-		e.elders_grew = leaktrend_grew(elders, rounds);
-		e.reclaimed = round_ends[last % LT_ROUND_ENDS].scanned !=
-			      round_ends[first % LT_ROUND_ENDS].scanned;
-	}
+	find_growth(site, &e);
 	if (site->oldest_ns && site->oldest_ns < now_ns)
 		e.age_ms = div_u64(now_ns - site->oldest_ns, NSEC_PER_MSEC);
+	site->evidence = e;
+}
 
-	site->verdict = leaktrend_judge(&e, lt_param(min_bytes),
-					lt_param(min_age_ms));
+/* What is shown: an entry of the ignore list stands above all that was found. */
+static void update_verdict(struct lt_site *site)
+{
+	enum lt_verdict verdict = site->state.verdict;
+
+	if (site->orphaned && leaktrend_site_outstanding(site))
+		verdict = LT_ORPHANED;
+	if (site->ignored_by)
+		verdict = LT_IGNORED;
+	WRITE_ONCE(site->verdict, verdict);
+}
+
+static void judge_site(struct lt_site *site, u64 now_ns)
+{
+	gather_evidence(site, now_ns);
+	leaktrend_follow(&site->state,
+			 leaktrend_judge(&site->evidence, lt_param(min_bytes),
+					 lt_param(min_age_ms)),
+			 lt_param(min_rounds), end_of(site->last_round, 0, 0)->ms);
+	update_verdict(site);
 }
 
 /* Of a sampled object that is known. */
@@ -150,6 +222,20 @@ static void update_site(struct lt_site *site, u32 ended, u64 now_ns)
 	spin_unlock(&site->lock);
 }
 
+static void note_spans(u32 ended)
+{
+	unsigned int level;
+
+	for (level = 1; level < LT_LEVELS; level++) {
+		unsigned int span = leaktrend_history_span(level);
+
+		if ((ended + 1) % span)
+			break;
+		span_ends[level - 1][ended / span % LT_SPAN_ENDS] =
+			round_ends[ended % LT_ROUND_ENDS];
+	}
+}
+
 static void run_round(void)
 {
 	u64 begin_ns = ktime_get_ns();
@@ -164,6 +250,7 @@ static void run_round(void)
 		   div_u64(begin_ns, NSEC_PER_MSEC));
 	round_ends[ended % LT_ROUND_ENDS].clock = local_clock();
 	round_ends[ended % LT_ROUND_ENDS].scanned = slabs_scanned();
+	note_spans(ended);
 	WRITE_ONCE(leaktrend_round, ended + 1);
 	/* At the usual interval it has passed long ago. */
 	cond_synchronize_rcu(round_cookie);
@@ -226,13 +313,12 @@ int leaktrend_engine_scan(void)
 }
 
 /**
- * leaktrend_engine_judge() - Apply what has changed but the history.
+ * leaktrend_engine_judge() - Apply what has changed between two rounds.
  *
  * Context: Process context under leaktrend_mutex, may sleep.
  */
 void leaktrend_engine_judge(void)
 {
-	u64 now_ns = local_clock();
 	struct lt_site *site;
 
 	lockdep_assert_held(&leaktrend_mutex);
@@ -241,7 +327,7 @@ void leaktrend_engine_judge(void)
 	leaktrend_for_each_site(site) {
 		leaktrend_ignore_update(site);
 		spin_lock(&site->lock);
-		judge_site(site, now_ns);
+		update_verdict(site);
 		spin_unlock(&site->lock);
 		engine_stats.suspects += leaktrend_is_suspect(site);
 		cond_resched();
@@ -269,6 +355,7 @@ void leaktrend_engine_reset(void)
 	round_cookie = get_state_synchronize_rcu();
 	memset(&engine_stats, 0, sizeof(engine_stats));
 	memset(round_ends, 0, sizeof(round_ends));
+	memset(span_ends, 0, sizeof(span_ends));
 }
 
 void leaktrend_engine_interval_changed(void)
@@ -320,7 +407,11 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap)
 	}
 	snap->survivors = site->survivors;
 	snap->generations = site->generations;
+	snap->evidence = site->evidence;
+	snap->state = site->state;
 	snap->verdict = site->verdict;
+	snap->now_ms = ktime_to_ms(ktime_get());
+	strscpy(snap->symbols, site->symbols ?: "");
 	snap->age_ms = 0;
 	if (site->oldest_ns && site->oldest_ns < now_ns)
 		snap->age_ms = div_u64(now_ns - site->oldest_ns, NSEC_PER_MSEC);

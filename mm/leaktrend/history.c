@@ -97,6 +97,71 @@ static u32 count_survivors(struct lt_site *site, u32 ended, u32 generations)
 }
 
 /**
+ * leaktrend_history_span() - How many rounds an entry of the history covers.
+ * @level: Level, from 0.
+ *
+ * Return: Number of rounds.
+ */
+unsigned int leaktrend_history_span(unsigned int level)
+{
+	unsigned int span = 1;
+
+	while (level--)
+		span *= LT_SPAN;
+	return span;
+}
+
+static struct lt_round *entry_of(struct lt_site *site, unsigned int level, u32 span)
+{
+	return level ? &site->coarse[level - 1][span % LT_COARSE_RING] :
+		       &site->ring[span % LT_RING];
+}
+
+static u32 nr_entries(const struct lt_site *site, unsigned int level)
+{
+	return level ? site->nr_spans[level - 1] : site->nr_rounds;
+}
+
+/* Make one of the last entries of the level below, of which there may be fewer. */
+static void add_span(struct lt_site *site, unsigned int level, u32 span)
+{
+	struct lt_round *to = entry_of(site, level, span);
+	u32 nr = min(nr_entries(site, level - 1), LT_SPAN);
+	u32 last = (span + 1) * LT_SPAN - 1, i;
+
+	*to = *entry_of(site, level - 1, last);
+	for (i = 1; i < nr; i++) {
+		const struct lt_round *from = entry_of(site, level - 1, last - i);
+
+		to->low = min(to->low, from->low);
+		to->elders = min(to->elders, from->elders);
+	}
+	site->nr_spans[level - 1] = min(site->nr_spans[level - 1] + 1, LT_COARSE_RING);
+}
+
+/**
+ * leaktrend_history_get() - Copy the last entries of a level of the history.
+ * @site:  The site.
+ * @level: Level, from 0.
+ * @max:   How many entries at most.
+ * @to:	   Where to, oldest first.
+ *
+ * Context: Under the lock of the site.
+ * Return: How many there were.
+ */
+unsigned int leaktrend_history_get(const struct lt_site *site, unsigned int level,
+				   unsigned int max, struct lt_round *to)
+{
+	/* Spans that have ended with this round. */
+	u32 ended = (site->last_round + 1) / leaktrend_history_span(level);
+	u32 nr = min(nr_entries(site, level), max), i;
+
+	for (i = 0; i < nr; i++)
+		to[i] = *entry_of((struct lt_site *)site, level, ended - nr + i);
+	return nr;
+}
+
+/**
  * leaktrend_history_record() - Add the round that has ended to a site's history.
  * @site:  The site.
  * @ended: The round. Hooks count in the next one by now, and none counts in the
@@ -108,6 +173,7 @@ void leaktrend_history_record(struct lt_site *site, u32 ended)
 {
 	struct lt_round *entry = &site->ring[ended % LT_RING];
 	u32 outstanding = min(leaktrend_site_outstanding(site), U32_MAX);
+	unsigned int level;
 
 	fold_generation(site, ended);
 	entry->outstanding = outstanding;
@@ -116,6 +182,13 @@ void leaktrend_history_record(struct lt_site *site, u32 ended)
 	entry->elders = count_elders(site, ended);
 	site->last_round = ended;
 	site->nr_rounds = min(site->nr_rounds + 1, LT_RING);
+	for (level = 1; level < LT_LEVELS; level++) {
+		unsigned int span = leaktrend_history_span(level);
+
+		if ((ended + 1) % span)
+			break;
+		add_span(site, level, ended / span);
+	}
 	site->generations = min_t(u32, lt_param(min_rounds), ended + 1);
 	site->survivors = count_survivors(site, ended, site->generations);
 }

@@ -10,6 +10,7 @@
  *   engine.c	rounds, and the verdict of each
  *   stats.c	the arithmetic of sampling and of trends, without any state
  *   symbol.c	names of addresses
+ *   orphans.c	what a module leaves behind
  *   ignore.c	sites that an administrator has found normal
  *   classes.c	which classes of memory the reports are about
  *   params.c	tunables, at boot and at run time
@@ -40,8 +41,15 @@ struct lt_ignore;
 struct seq_file;
 struct stack_record;
 
-/* Rounds of history that a site keeps. */
+/*
+ * Rounds of history that a site keeps one by one. What is older it keeps in spans
+ * of LT_SPAN rounds, and of LT_SPAN^2, and so on: level l of the history has spans
+ * of LT_SPAN^l. With 4 levels of rounds of a minute that is five days.
+ */
 #define LT_RING			32
+#define LT_LEVELS		4
+#define LT_SPAN			8
+#define LT_COARSE_RING		16
 /*
  * Generations that a site tells apart. Two more than that is what a slot needs
  * between its last use and its next, see fold_generation().
@@ -54,8 +62,11 @@ struct stack_record;
 #define LT_SITE_BITS		17
 #define LT_MAX_SITES		BIT(LT_SITE_BITS)
 #define LT_CACHE_NAME_LEN	32
+/* A stack as text: what is longer is cut off. */
+#define LT_SYMBOLS_LEN		3072
 
 static_assert(LT_RING <= LT_GENERATION_MAX_AGE);
+static_assert(LT_SPAN <= LT_COARSE_RING && LT_COARSE_RING <= LT_RING);
 
 /* What the memory of a site is for. Only growth of the first can be a leak as it is. */
 enum lt_class {
@@ -71,17 +82,20 @@ enum lt_class {
 enum lt_verdict {
 	LT_NONE,
 	LT_IGNORED,
+	LT_SETTLED,
 	LT_CACHE_GROWTH,
 	LT_GROWING,
 	LT_LIKELY_LEAK,
+	LT_ORPHANED,
 };
 
 /**
- * struct lt_round - What a site looked like at the end of a round.
+ * struct lt_round - What a site looked like at the end of a round, or of a span.
  * @bytes:	 Outstanding bytes.
  * @outstanding: Outstanding objects or pages, as the two below.
  * @low:	 Low-water mark: the fewest outstanding at any time of the round.
- * @elders:	 What has survived elder_rounds rounds.
+ * @elders:	 What has survived elder_rounds rounds. Of a span, the fewest at
+ *		 the end of any of its rounds.
  *
  * All are estimates from samples. Numbers are capped at U32_MAX.
  */
@@ -90,6 +104,46 @@ struct lt_round {
 	u32 outstanding;
 	u32 low;
 	u32 elders;
+};
+
+/**
+ * struct lt_evidence - What a verdict is made from.
+ * @class:	 What the memory is for.
+ * @reclaimed:	 Slab reclaim ran while the site grew.
+ * @low_grew:	 The low-water mark grew.
+ * @elders_grew: The elders grew.
+ * @level:	 On which level of the history, the finest if on several.
+ * @entries:	 Over how many rounds or spans that was judged.
+ * @since_ms:	 Begin of the growth, on the clock of struct round_end. 0 if none.
+ * @error:	 Standard error of what is outstanding, in thousandths of it.
+ * @bytes:	 Outstanding bytes.
+ * @age_ms:	 Age of the oldest live sample.
+ */
+struct lt_evidence {
+	enum lt_class class;
+	bool reclaimed;
+	bool low_grew;
+	bool elders_grew;
+	u8 level;
+	u8 entries;
+	u32 error;
+	u64 since_ms;
+	u64 bytes;
+	u64 age_ms;
+};
+
+/**
+ * struct lt_state - The verdict that is shown, which follows the rounds slowly.
+ * @verdict:	 The verdict.
+ * @above:	 For how many rounds in a row it has been worse than that.
+ * @below:	 For how many it has been better.
+ * @changed_ms:	 When it last changed, on the clock of struct round_end.
+ */
+struct lt_state {
+	enum lt_verdict verdict;
+	u32 above;
+	u32 below;
+	u64 changed_ms;
 };
 
 /**
@@ -116,7 +170,9 @@ struct lt_round {
  * @lock:	 Guards the fields below. Written by the engine, read by
  *		 reports.
  * @ring:	 History, round r at r % LT_RING.
- * @nr_rounds:	 Rounds of it that are valid, at most LT_RING.
+ * @coarse:	 Its further levels, from 1: span s at s % LT_COARSE_RING.
+ * @nr_rounds:	 Rounds of @ring that are valid, at most LT_RING.
+ * @nr_spans:	 The same for @coarse.
  * @last_round:	 The last of them.
  * @oldest_ns:	 When the oldest live sample was taken (local_clock()), 0 when
  *		 there is none.
@@ -124,7 +180,11 @@ struct lt_round {
  * @older_ns:	 Since when @older has not been empty, 0 when it is.
  * @survivors:	 How many of the last min_rounds generations have live samples.
  * @generations: min_rounds, or fewer as long as there have been fewer.
- * @verdict:	 Of the last round.
+ * @orphaned:	 A module of its stack has gone.
+ * @symbols:	 The stack as text from then, or NULL.
+ * @evidence:	 Of the last round.
+ * @state:	 What has followed from it.
+ * @verdict:	 That, or what stands above it.
  * @ignored_by:	 Entry of the ignore list that it matches, or NULL.
  * @ignore_seq:	 State of the ignore list for which that was found.
  *
@@ -156,13 +216,19 @@ struct lt_site {
 
 	spinlock_t lock;	/* see above */
 	struct lt_round ring[LT_RING];
+	struct lt_round coarse[LT_LEVELS - 1][LT_COARSE_RING];
 	u32 nr_rounds;
+	u32 nr_spans[LT_LEVELS - 1];
 	u32 last_round;
 	u64 oldest_ns;
 	u64 oldest_scan;
 	u64 older_ns;
 	u32 survivors;
 	u32 generations;
+	bool orphaned;
+	char *symbols;
+	struct lt_evidence evidence;
+	struct lt_state state;
 	enum lt_verdict verdict;
 	const struct lt_ignore *ignored_by;
 	u32 ignore_seq;
@@ -374,6 +440,7 @@ void leaktrend_site_forget_birth(struct lt_site *site, u64 number, u32 birth,
 u64 leaktrend_site_outstanding(const struct lt_site *site);
 u64 leaktrend_site_bytes(const struct lt_site *site);
 void leaktrend_site_lower(struct lt_site *site, s64 now);
+void leaktrend_site_unhash(struct lt_site *site);
 void leaktrend_sites_purge(void);
 bool leaktrend_sites_full(void);
 u32 leaktrend_nr_sites(void);
@@ -389,6 +456,9 @@ extern struct list_head leaktrend_sites;
 
 u64 leaktrend_counter(const atomic64_t *counter);
 void leaktrend_history_record(struct lt_site *site, u32 ended);
+unsigned int leaktrend_history_span(unsigned int level);
+unsigned int leaktrend_history_get(const struct lt_site *site, unsigned int level,
+				   unsigned int max, struct lt_round *to);
 bool leaktrend_history_oldest(const struct lt_site *site, u32 ended, u32 *birth);
 
 /* engine.c */
@@ -438,7 +508,11 @@ void leaktrend_engine_stats(struct lt_engine_stats *stats);
  * @time_ms:	 When each of these rounds ended.
  * @survivors:	 -
  * @generations: -
+ * @evidence:	 -
+ * @state:	 -
  * @verdict:	 -
+ * @now_ms:	 On the clock of @time_ms.
+ * @symbols:	 The stack as text if it was saved, else empty.
  */
 struct lt_snapshot {
 	u32 id;
@@ -458,7 +532,11 @@ struct lt_snapshot {
 	u64 time_ms[LT_RING];
 	u32 survivors;
 	u32 generations;
+	struct lt_evidence evidence;
+	struct lt_state state;
 	enum lt_verdict verdict;
+	u64 now_ms;
+	char symbols[LT_SYMBOLS_LEN];
 };
 
 void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
@@ -467,38 +545,34 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
 
 #define LT_PAIRS	(LT_RING * (LT_RING - 1) / 2)
 
-/**
- * struct lt_evidence - What a verdict is made from.
- * @ignored:	 The site is on the ignore list.
- * @class:	 What its memory is for.
- * @reclaimed:	 Slab reclaim ran while the site grew.
- * @low_grew:	 The low-water mark grew.
- * @elders_grew: The elders grew.
- * @error:	 Standard error of what is outstanding, in thousandths of it.
- * @bytes:	 Outstanding bytes.
- * @age_ms:	 Age of the oldest live sample.
- */
-struct lt_evidence {
-	bool ignored;
-	enum lt_class class;
-	bool reclaimed;
-	bool low_grew;
-	bool elders_grew;
-	u32 error;
-	u64 bytes;
-	u64 age_ms;
-};
-
 /* Greatest error of a leak, in thousandths. At high rates that is four samples. */
 #define LT_MAX_ERROR	500
+/* Rounds in a row for which a verdict must have been worse to be believed. */
+#define LT_CONFIRM_ROUNDS	2
 
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms);
+void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u32 calm_rounds,
+		      u64 now_ms);
 bool leaktrend_grew(const u32 *v, unsigned int n);
+unsigned int leaktrend_grown_since(const u32 *v, unsigned int n);
 u64 leaktrend_gap_scale(u32 rate);
 u32 leaktrend_gap_draw(u64 scale, u32 random);
-s64 leaktrend_slope(const u64 *time_ms, const u64 *bytes, unsigned int n,
-		    s64 *scratch);
+
+/**
+ * struct lt_slope - Slope of a series, in bytes per hour.
+ * @median: The slope.
+ * @low:    With a probability of 95 % it is not less than this,
+ * @high:   and not more than this.
+ */
+struct lt_slope {
+	s64 median;
+	s64 low;
+	s64 high;
+};
+
+void leaktrend_slope(const u64 *time_ms, const u64 *bytes, unsigned int n,
+		     s64 *scratch, struct lt_slope *slope);
 int leaktrend_mann_kendall(const u64 *v, unsigned int n);
 u32 leaktrend_error_permille(u64 variance, u64 outstanding);
 u64 leaktrend_sample_variance(u32 weight);
@@ -523,6 +597,10 @@ void leaktrend_classes_show(struct seq_file *m);
 
 void leaktrend_symbol(unsigned long address, char *text);
 void leaktrend_symbol_name(unsigned long address, char *name);
+
+/* orphans.c */
+
+int leaktrend_orphans_init(void);
 
 /* report.c */
 

@@ -356,6 +356,64 @@ static void generations_wrap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, site->nr_rounds, (u32)LT_RING);
 }
 
+/* What is too old to be kept round by round is kept in spans, and those in longer ones. */
+static void history_levels(struct kunit *test)
+{
+	struct lt_round *entries = kunit_kcalloc(test, LT_RING, sizeof(*entries), GFP_KERNEL);
+	struct lt_site *site = new_site(test);
+	unsigned int level, n, i;
+	u32 round;
+
+	KUNIT_ASSERT_NOT_NULL(test, entries);
+	KUNIT_EXPECT_EQ(test, leaktrend_history_span(0), 1U);
+	KUNIT_EXPECT_EQ(test, leaktrend_history_span(2), (unsigned int)LT_SPAN * LT_SPAN);
+
+	/* One more in each round, and 5 less for a moment in the middle of a span. */
+	for (round = 0; round < 3 * LT_SPAN * LT_SPAN * LT_SPAN; round++) {
+		site_alloc(site, 1, 1, round);
+		if (round % LT_SPAN == 4 && round > 8) {
+			site_alloc(site, 5, 1, round);
+			site_free(site, 10, 1, round, round);
+			site_alloc(site, 5, 1, round);
+		}
+		record(site, round);
+	}
+
+	for (level = 0; level < LT_LEVELS; level++) {
+		u32 span = leaktrend_history_span(level);
+
+		n = leaktrend_history_get(site, level, LT_RING, entries);
+		KUNIT_EXPECT_EQ_MSG(test, n, min(round / span, level ? LT_COARSE_RING : LT_RING),
+				    "level %u", level);
+		for (i = 0; i < n; i++) {
+			u32 last = (round / span - n + i + 1) * span - 1;
+			u32 first = last + 1 - span;
+
+			KUNIT_EXPECT_EQ_MSG(test, entries[i].outstanding, last + 1,
+					    "level %u entry %u", level, i);
+			/* In a span that is the first round's, or the dip's. */
+			if (level && first > 8)
+				KUNIT_EXPECT_EQ_MSG(test, entries[i].low,
+						    min(first, first + 4 + 1 - 5),
+						    "level %u entry %u", level, i);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, leaktrend_history_get(site, 1, 3, entries), 3U);
+	KUNIT_EXPECT_EQ(test, entries[2].outstanding, round);
+
+	/* A site that is younger than a span. */
+	site = new_site(test);
+	site_alloc(site, 7, 1, 14);
+	record(site, 14);
+	KUNIT_EXPECT_EQ(test, leaktrend_history_get(site, 1, LT_RING, entries), 0U);
+	site_alloc(site, 1, 1, 15);
+	record(site, 15);
+	KUNIT_EXPECT_EQ(test, leaktrend_history_get(site, 1, LT_RING, entries), 1U);
+	KUNIT_EXPECT_EQ(test, entries[0].outstanding, 8U);
+	KUNIT_EXPECT_EQ(test, entries[0].low, 0U);
+	KUNIT_EXPECT_EQ(test, leaktrend_history_get(site, 2, LT_RING, entries), 0U);
+}
+
 /* Every age at which an object can die, in the last round that knows its slot. */
 static void generations_end_at_zero(struct kunit *test)
 {
@@ -508,9 +566,78 @@ static void verdicts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
 	e.class = LT_CLASS_KERNEL;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
+}
 
-	e.ignored = true;
-	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_IGNORED);
+static void grown_since(struct kunit *test)
+{
+	static const struct {
+		u32 v[8];
+		unsigned int since;
+	} cases[] = {
+		{ { 1, 2, 3, 4, 5, 6, 7, 8 }, 0 },
+		/* After the last fall. */
+		{ { 9, 2, 3, 4, 5, 6, 7, 8 }, 1 },
+		{ { 1, 2, 3, 4, 5, 6, 5, 8 }, 6 },
+		{ { 1, 2, 3, 4, 5, 6, 7, 6 }, 7 },
+		/* Flat at first: it begins where it begins to rise. */
+		{ { 4, 4, 4, 4, 5, 5, 6, 6 }, 3 },
+		{ { 5, 4, 4, 4, 4, 4, 4, 9 }, 6 },
+		{ { 4, 4, 4, 4, 4, 4, 4, 4 }, 7 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		KUNIT_EXPECT_EQ_MSG(test, leaktrend_grown_since(cases[i].v, 8),
+				    cases[i].since, "case %u", i);
+	KUNIT_EXPECT_EQ(test, leaktrend_grown_since(cases[0].v, 1), 0U);
+}
+
+/* What is shown for each round of a sequence, with 3 rounds of calm. */
+static void verdicts_follow_slowly(struct kunit *test)
+{
+	static const struct {
+		enum lt_verdict is;
+		enum lt_verdict shown;
+	} rounds[] = {
+		{ LT_NONE, LT_NONE },
+		/* Once is chance, twice is not. */
+		{ LT_GROWING, LT_NONE },
+		{ LT_NONE, LT_NONE },
+		{ LT_GROWING, LT_NONE },
+		{ LT_GROWING, LT_GROWING },
+		{ LT_LIKELY_LEAK, LT_GROWING },
+		{ LT_LIKELY_LEAK, LT_LIKELY_LEAK },
+		/* A round or two in which it falls change nothing. */
+		{ LT_NONE, LT_LIKELY_LEAK },
+		{ LT_GROWING, LT_LIKELY_LEAK },
+		{ LT_LIKELY_LEAK, LT_LIKELY_LEAK },
+		{ LT_NONE, LT_LIKELY_LEAK },
+		{ LT_NONE, LT_LIKELY_LEAK },
+		{ LT_NONE, LT_SETTLED },
+		/* Nor does it come back because of one. */
+		{ LT_NONE, LT_SETTLED },
+		{ LT_LIKELY_LEAK, LT_SETTLED },
+		{ LT_NONE, LT_SETTLED },
+		{ LT_LIKELY_LEAK, LT_SETTLED },
+		{ LT_LIKELY_LEAK, LT_LIKELY_LEAK },
+		/* Smaller than before, but it grows. */
+		{ LT_GROWING, LT_LIKELY_LEAK },
+		{ LT_GROWING, LT_LIKELY_LEAK },
+		{ LT_GROWING, LT_GROWING },
+	};
+	struct lt_state state = {};
+	unsigned int i;
+	u64 changed = 0;
+
+	for (i = 0; i < ARRAY_SIZE(rounds); i++) {
+		enum lt_verdict was = state.verdict;
+
+		leaktrend_follow(&state, rounds[i].is, 3, 1000 + i);
+		KUNIT_EXPECT_EQ_MSG(test, state.verdict, rounds[i].shown, "round %u", i);
+		if (state.verdict != was)
+			changed = 1000 + i;
+		KUNIT_EXPECT_EQ_MSG(test, state.changed_ms, changed, "round %u", i);
+	}
 }
 
 struct slope_data {
@@ -518,6 +645,48 @@ struct slope_data {
 	u64 bytes[LT_RING];
 	s64 scratch[LT_PAIRS];
 };
+
+static s64 median_of(const u64 *time_ms, const u64 *bytes, unsigned int n, s64 *scratch)
+{
+	struct lt_slope slope;
+
+	leaktrend_slope(time_ms, bytes, n, scratch, &slope);
+	return slope.median;
+}
+
+/* Where 100 bytes a minute and noise of one round's growth leave the interval. */
+static void slope_interval(struct kunit *test)
+{
+	struct slope_data *d = kunit_kzalloc(test, sizeof(*d), GFP_KERNEL);
+	struct rnd_state random;
+	struct lt_slope slope;
+	unsigned int i, covered = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, d);
+	prandom_seed_state(&random, 3);
+	for (i = 0; i < 200 * LT_RING; i++) {
+		d->time_ms[i % LT_RING] = 1000 + i % LT_RING * 60000;
+		d->bytes[i % LT_RING] = 5000 + i % LT_RING * 100 +
+					prandom_u32_state(&random) % 200;
+		if (i % LT_RING < LT_RING - 1)
+			continue;
+		leaktrend_slope(d->time_ms, d->bytes, LT_RING, d->scratch, &slope);
+		KUNIT_EXPECT_LT(test, slope.low, slope.median);
+		KUNIT_EXPECT_GT(test, slope.high, slope.median);
+		covered += slope.low <= 6000 && slope.high >= 6000;
+	}
+	/* 95 % of 200, give or take three standard deviations of 3.1. */
+	KUNIT_EXPECT_GE(test, covered, 180U);
+	KUNIT_EXPECT_LT(test, covered, 200U);
+
+	/* Of two values there is one slope. */
+	leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch, &slope);
+	KUNIT_EXPECT_EQ(test, slope.low, slope.median);
+	KUNIT_EXPECT_EQ(test, slope.high, slope.median);
+	leaktrend_slope(d->time_ms, d->bytes, 1, d->scratch, &slope);
+	KUNIT_EXPECT_EQ(test, slope.low, 0LL);
+	KUNIT_EXPECT_EQ(test, slope.high, 0LL);
+}
 
 static void slope(struct kunit *test)
 {
@@ -530,41 +699,41 @@ static void slope(struct kunit *test)
 		d->bytes[i] = 5000 + i * 100;
 	}
 	/* 100 bytes a minute. */
-	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, LT_RING, d->scratch),
+	KUNIT_EXPECT_EQ(test, median_of(d->time_ms, d->bytes, LT_RING, d->scratch),
 			6000LL);
 
 	/* A quarter of the values is nonsense, and it hardly moves. */
 	for (i = 3; i < LT_RING; i += 4)
 		d->bytes[i] = i % 8 == 3 ? 0 : 1ULL << 40;
-	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, LT_RING, d->scratch),
+	KUNIT_EXPECT_EQ(test, median_of(d->time_ms, d->bytes, LT_RING, d->scratch),
 			6000LL);
 
 	for (i = 0; i < LT_RING; i++)
 		d->bytes[i] = 5000 - i * 100;
-	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, LT_RING, d->scratch),
+	KUNIT_EXPECT_EQ(test, median_of(d->time_ms, d->bytes, LT_RING, d->scratch),
 			-6000LL);
 
 	/* Nothing to draw a line through, and rounds at the same time. */
-	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 0, d->scratch), 0LL);
-	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 1, d->scratch), 0LL);
+	KUNIT_EXPECT_EQ(test, median_of(d->time_ms, d->bytes, 0, d->scratch), 0LL);
+	KUNIT_EXPECT_EQ(test, median_of(d->time_ms, d->bytes, 1, d->scratch), 0LL);
 	d->time_ms[1] = d->time_ms[0];
-	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch), 0LL);
+	KUNIT_EXPECT_EQ(test, median_of(d->time_ms, d->bytes, 2, d->scratch), 0LL);
 
 	/* As steep as can be: capped. */
 	d->bytes[0] = 0;
 	d->bytes[1] = U64_MAX;
 	d->time_ms[1] = d->time_ms[0] + 1;
-	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch), S64_MAX);
+	KUNIT_EXPECT_EQ(test, median_of(d->time_ms, d->bytes, 2, d->scratch), S64_MAX);
 	d->bytes[0] = U64_MAX;
 	d->bytes[1] = 0;
-	KUNIT_EXPECT_EQ(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch), -S64_MAX);
+	KUNIT_EXPECT_EQ(test, median_of(d->time_ms, d->bytes, 2, d->scratch), -S64_MAX);
 	/* Too great to be multiplied first, but not too great: 2^60 in 2^30 hours. */
 	d->bytes[0] = 0;
 	d->bytes[1] = 1ULL << 60;
 	d->time_ms[1] = d->time_ms[0] + (HOUR_MS << 10);
-	KUNIT_EXPECT_GT(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch),
+	KUNIT_EXPECT_GT(test, median_of(d->time_ms, d->bytes, 2, d->scratch),
 			(1LL << 50) - (1LL << 40));
-	KUNIT_EXPECT_LE(test, leaktrend_slope(d->time_ms, d->bytes, 2, d->scratch), 1LL << 50);
+	KUNIT_EXPECT_LE(test, median_of(d->time_ms, d->bytes, 2, d->scratch), 1LL << 50);
 }
 
 static void rank_correlation(struct kunit *test)
@@ -722,12 +891,16 @@ static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(low_water_mark),
 	KUNIT_CASE(elders),
 	KUNIT_CASE(generations_wrap),
+	KUNIT_CASE(history_levels),
 	KUNIT_CASE(generations_end_at_zero),
 	KUNIT_CASE(generation_slot_edges),
 	KUNIT_CASE(overflow),
 	KUNIT_CASE(growth),
+	KUNIT_CASE(grown_since),
 	KUNIT_CASE(verdicts),
+	KUNIT_CASE(verdicts_follow_slowly),
 	KUNIT_CASE(slope),
+	KUNIT_CASE(slope_interval),
 	KUNIT_CASE(rank_correlation),
 	KUNIT_CASE(prefilled_sheaf),
 	KUNIT_CASE(purge_leaves_nothing),

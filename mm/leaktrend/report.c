@@ -26,9 +26,11 @@
 static const char * const verdict_names[] = {
 	[LT_NONE]	  = "NONE",
 	[LT_IGNORED]	  = "IGNORED",
+	[LT_SETTLED]	  = "SETTLED",
 	[LT_CACHE_GROWTH] = "CACHE_GROWTH",
 	[LT_GROWING]	  = "GROWING",
 	[LT_LIKELY_LEAK]  = "LIKELY_LEAK",
+	[LT_ORPHANED]	  = "ORPHANED",
 };
 
 static const char * const kind_names[] = {
@@ -87,16 +89,16 @@ struct report {
 	struct report_item items[];
 };
 
-static s64 snapshot_slope(struct report *report, int *tau)
+static int snapshot_slope(struct report *report, struct lt_slope *slope)
 {
 	const struct lt_snapshot *snap = &report->snap;
 	u32 i;
 
 	for (i = 0; i < snap->nr_rounds; i++)
 		report->series[i] = snap->ring[i].bytes;
-	*tau = leaktrend_mann_kendall(report->series, snap->nr_rounds);
-	return leaktrend_slope(snap->time_ms, report->series, snap->nr_rounds,
-			       report->scratch);
+	leaktrend_slope(snap->time_ms, report->series, snap->nr_rounds,
+			report->scratch, slope);
+	return leaktrend_mann_kendall(report->series, snap->nr_rounds);
 }
 
 static u32 snapshot_elders(const struct lt_snapshot *snap)
@@ -121,6 +123,15 @@ static void show_stack(struct seq_file *m, depot_stack_handle_t handle, char *te
 	}
 }
 
+/* With the names that were saved, if its module has gone. */
+static void show_site_stack(struct seq_file *m, struct report *report)
+{
+	if (report->snap.symbols[0])
+		seq_puts(m, report->snap.symbols);
+	else
+		show_stack(m, report->snap.handle, report->text);
+}
+
 static void show_key(struct seq_file *m, const struct report *report, const char *key)
 {
 	seq_printf(m, report->desc->aligned ? "%-8s: " : "%s: ", key);
@@ -138,26 +149,128 @@ static void show_numbers(struct seq_file *m, const struct report *report)
 	seq_puts(m, "]\n");
 }
 
+static void show_time(struct seq_file *m, u64 ms)
+{
+	u32 rest;
+	u64 seconds = div_u64_rem(ms, MSEC_PER_SEC, &rest);
+
+	seq_printf(m, "%llu.%03u s", seconds, rest);
+}
+
+static void show_since(struct seq_file *m, const struct lt_snapshot *snap, u64 ms)
+{
+	show_time(m, snap->now_ms > ms ? snap->now_ms - ms : 0);
+	seq_puts(m, " ago");
+}
+
+static const char *show_missing_size(struct seq_file *m, const char *comma,
+				     const struct lt_evidence *e)
+{
+	if (e->bytes >= lt_param(min_bytes))
+		return comma;
+	seq_printf(m, "%ssize (%llu of %llu bytes)", comma, e->bytes, lt_param(min_bytes));
+	return ", ";
+}
+
+static const char *show_missing_age(struct seq_file *m, const char *comma,
+				    const struct lt_evidence *e)
+{
+	if (e->age_ms >= lt_param(min_age_ms))
+		return comma;
+	seq_printf(m, "%sage (", comma);
+	show_time(m, e->age_ms);
+	seq_puts(m, " of ");
+	show_time(m, lt_param(min_age_ms));
+	seq_putc(m, ')');
+	return ", ";
+}
+
+/* What a site that grows lacks to be a leak. */
+static void show_missing(struct seq_file *m, const struct lt_evidence *e)
+{
+	const char *comma = "";
+
+	if (e->class > LT_CLASS_RECLAIMABLE) {
+		seq_printf(m, "%s memory is no leak of the kernel's",
+			   leaktrend_class_names[e->class]);
+		return;
+	}
+	comma = show_missing_size(m, comma, e);
+	comma = show_missing_age(m, comma, e);
+	if (e->error > LT_MAX_ERROR) {
+		seq_printf(m, "%serror (%u of %u %%)", comma, e->error / 10,
+			   LT_MAX_ERROR / 10);
+		comma = ", ";
+	}
+	if (e->class == LT_CLASS_RECLAIMABLE && !(e->reclaimed && e->low_grew)) {
+		seq_printf(m, "%slow-water mark that grows although reclaim runs", comma);
+		comma = ", ";
+	}
+	if (!*comma)
+		seq_puts(m, "nothing");
+}
+
+/* Which rules held in the last round. */
+static void show_rules(struct seq_file *m, const struct report *report)
+{
+	const struct lt_snapshot *snap = &report->snap;
+	const struct lt_evidence *e = &snap->evidence;
+	bool grew = e->low_grew || e->elders_grew;
+
+	show_key(m, report, "held");
+	if (grew) {
+		seq_printf(m, "growth of %s over %u", !e->elders_grew ? "low-water mark" :
+			   !e->low_grew ? "elders" : "low-water mark and elders",
+			   e->entries);
+		if (e->level)
+			seq_printf(m, " x %u", leaktrend_history_span(e->level));
+		seq_puts(m, " rounds, since ");
+		show_since(m, snap, e->since_ms);
+	} else {
+		seq_puts(m, "no growth");
+	}
+	if (e->bytes >= lt_param(min_bytes))
+		seq_puts(m, "; size");
+	if (e->age_ms >= lt_param(min_age_ms))
+		seq_puts(m, "; age");
+	if (e->error <= LT_MAX_ERROR)
+		seq_puts(m, "; error");
+	if (e->class == LT_CLASS_RECLAIMABLE && e->reclaimed)
+		seq_puts(m, "; reclaim ran");
+	seq_putc(m, '\n');
+
+	if (!grew)
+		return;
+	show_key(m, report, "missing");
+	show_missing(m, e);
+	seq_putc(m, '\n');
+}
+
 /* What is known of the time, and what follows from it. */
 static void show_evidence(struct seq_file *m, struct report *report)
 {
 	const struct lt_snapshot *snap = &report->snap;
-	u64 seconds;
-	u32 ms;
-	s64 slope;
+	struct lt_slope slope;
 	int tau;
 
-	seconds = div_u64_rem(snap->age_ms, MSEC_PER_SEC, &ms);
-	slope = snapshot_slope(report, &tau);
+	tau = snapshot_slope(report, &slope);
 
+	if (snap->state.changed_ms) {
+		show_key(m, report, "changed");
+		show_since(m, snap, snap->state.changed_ms);
+		seq_putc(m, '\n');
+	}
+	show_rules(m, report);
 	show_key(m, report, "oldest");
-	seq_printf(m, "%llu.%03u s\n", seconds, ms);
+	show_time(m, snap->age_ms);
+	seq_putc(m, '\n');
 	show_key(m, report, "survive");
 	seq_printf(m, "%u of %u generations\n", snap->survivors, snap->generations);
 	show_key(m, report, "elders");
 	seq_printf(m, "%u\n", snapshot_elders(snap));
 	show_key(m, report, "growth");
-	seq_printf(m, "%+lld bytes/h, tau=%s%d.%02d (%u rounds)\n", slope,
+	seq_printf(m, "%+lld bytes/h (%+lld .. %+lld), tau=%s%d.%02d (%u rounds)\n",
+		   slope.median, slope.low, slope.high,
 		   tau < 0 ? "-" : "", abs(tau) / 100, abs(tau) % 100,
 		   snap->nr_rounds);
 }
@@ -195,7 +308,7 @@ static void show_block(struct seq_file *m, struct report *report)
 	show_evidence(m, report);
 	seq_printf(m, "error   : +-%u.%u %%\n", error / 10, error % 10);
 	seq_puts(m, "stack trace:\n");
-	show_stack(m, snap->handle, report->text);
+	show_site_stack(m, report);
 	seq_putc(m, '\n');
 }
 
@@ -204,7 +317,7 @@ static void show_page_owner(struct seq_file *m, struct report *report)
 {
 	const struct lt_snapshot *snap = &report->snap;
 
-	show_stack(m, snap->handle, report->text);
+	show_site_stack(m, report);
 	seq_printf(m, "handle: %u\n", snap->handle);
 	seq_printf(m, "nr_base_pages: %llu\n", snap->outstanding);
 	show_class(m, report);
@@ -219,10 +332,9 @@ static void show_page_owner(struct seq_file *m, struct report *report)
 static void show_line(struct seq_file *m, struct report *report)
 {
 	struct lt_snapshot *snap = &report->snap;
-	s64 slope;
-	int tau;
+	struct lt_slope slope;
 
-	slope = snapshot_slope(report, &tau);
+	snapshot_slope(report, &slope);
 	strreplace(snap->cache_name, ' ', '_');
 	seq_printf(m, "%u %s %s %#x %s %s %llu %llu %llu %llu %u %u %u %llu %lld %u\n",
 		   snap->id, kind_names[snap->kind],
@@ -231,7 +343,7 @@ static void show_line(struct seq_file *m, struct report *report)
 		   verdict_names[snap->verdict],
 		   snap->outstanding, snap->bytes, snap->allocs, snap->frees,
 		   snapshot_low(snap), snapshot_elders(snap), snap->survivors, snap->age_ms,
-		   slope,
+		   slope.median,
 		   leaktrend_error_permille(snap->variance, snap->outstanding));
 }
 

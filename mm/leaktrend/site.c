@@ -330,6 +330,21 @@ void leaktrend_site_forget_birth(struct lt_site *site, u64 number, u32 birth,
 }
 
 /**
+ * leaktrend_site_unhash() - Let the next allocation with this stack be another's.
+ * @site: The site. What is outstanding stays with it.
+ *
+ * Context: Process context under leaktrend_mutex.
+ */
+void leaktrend_site_unhash(struct lt_site *site)
+{
+	lockdep_assert_held(&leaktrend_mutex);
+
+	raw_spin_lock_irq(&site_lock);
+	hlist_del_init_rcu(&site->hash);
+	raw_spin_unlock_irq(&site_lock);
+}
+
+/**
  * leaktrend_sites_purge() - Forget all sites.
  *
  * With leaktrend_running cleared, so that no site is added; leaktrend_epoch
@@ -356,8 +371,10 @@ void leaktrend_sites_purge(void)
 
 	/* Wait for hooks and reports that still use a site. */
 	synchronize_rcu();
-	list_for_each_entry_safe(site, next, &purged, list)
+	list_for_each_entry_safe(site, next, &purged, list) {
+		kfree(site->symbols);
 		kmem_cache_free(site_cache, site);
+	}
 }
 
 /**

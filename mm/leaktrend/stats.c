@@ -192,6 +192,57 @@ bool leaktrend_grew(const u32 *v, unsigned int n)
 }
 
 /**
+ * leaktrend_grown_since() - Where does the growth of a series begin?
+ * @v: Values, oldest first.
+ * @n: How many, at least one.
+ *
+ * Return: Index of the last value before the first rise that no fall follows.
+ */
+unsigned int leaktrend_grown_since(const u32 *v, unsigned int n)
+{
+	unsigned int i = n - 1;
+
+	while (i && v[i - 1] <= v[i])
+		i--;
+	while (i + 1 < n && v[i] == v[i + 1])
+		i++;
+	return i;
+}
+
+/* SETTLED is what is shown of something that does not grow. */
+static int severity(enum lt_verdict verdict)
+{
+	return verdict <= LT_SETTLED ? LT_NONE : verdict;
+}
+
+/**
+ * leaktrend_follow() - Let the verdict that is shown follow that of a round.
+ * @state:	 What is shown.
+ * @verdict:	 What the rules say in this round.
+ * @calm_rounds: For how many rounds it must be better to be shown as such.
+ * @now_ms:	 When the round ended.
+ *
+ * A verdict must have been worse for LT_CONFIRM_ROUNDS in a row, as samples can
+ * rise by chance, and what was shown once is not taken back because of a single
+ * round in which it fell. What stops growing is not forgotten: it is SETTLED.
+ */
+void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u32 calm_rounds,
+		      u64 now_ms)
+{
+	int is = severity(verdict), was = severity(state->verdict);
+
+	state->above = is > was ? state->above + 1 : 0;
+	state->below = is < was ? state->below + 1 : 0;
+	if (state->above < LT_CONFIRM_ROUNDS && (!state->below || state->below < calm_rounds))
+		return;
+
+	state->verdict = is ? verdict : LT_SETTLED;
+	state->above = 0;
+	state->below = 0;
+	state->changed_ms = now_ms;
+}
+
+/**
  * leaktrend_judge() - Apply the rules.
  * @e:		The evidence.
  * @min_bytes:	Least size of a leak.
@@ -217,8 +268,6 @@ enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 	bool leak = e->bytes >= min_bytes && e->age_ms >= min_age_ms &&
 		    e->error <= LT_MAX_ERROR;
 
-	if (e->ignored)
-		return LT_IGNORED;
 	if (!e->low_grew && !e->elders_grew)
 		return LT_NONE;
 
@@ -259,25 +308,37 @@ static s64 pair_slope(u64 from, u64 to, u64 ms)
 	return to > from ? (s64)slope : -(s64)slope;
 }
 
+/* The value at a rank, from 0, of sorted ones; that at either end beyond them. */
+static s64 at_rank(const s64 *sorted, unsigned int n, s64 rank)
+{
+	return sorted[clamp_t(s64, rank, 0, n - 1)];
+}
+
 /**
  * leaktrend_slope() - Robust slope of a series.
  * @time_ms: When each value was taken, rising.
  * @bytes:   The values, oldest first.
  * @n:	     How many, at most LT_RING.
  * @scratch: Room for LT_PAIRS numbers.
+ * @slope:   The result. All 0 for fewer than two values.
  *
  * The median of the slopes between all pairs (Theil 1950, Sen 1968): up to 29 %
- * of the values may be anything without moving it far.
- *
- * Return: Bytes per hour, 0 for fewer than two values.
+ * of the values may be anything without moving it far. Its interval is between
+ * the slopes whose ranks are 1.96 standard deviations of Kendall's S apart from
+ * the middle (Gilbert, Statistical Methods for Environmental Pollution
+ * Monitoring, 1987, chapter 16.5), where that variance is n (n - 1) (2n + 5) / 18.
+ * Values of the same series depend on each other, so that the true interval is
+ * wider; it is to compare sites by.
  */
-s64 leaktrend_slope(const u64 *time_ms, const u64 *bytes, unsigned int n,
-		    s64 *scratch)
+void leaktrend_slope(const u64 *time_ms, const u64 *bytes, unsigned int n,
+		     s64 *scratch, struct lt_slope *slope)
 {
 	unsigned int i, j, pairs = 0;
+	s64 apart;
 
+	*slope = (struct lt_slope){};
 	if (WARN_ON_ONCE(n > LT_RING) || n < 2)
-		return 0;
+		return;
 
 	for (i = 0; i < n; i++) {
 		for (j = i + 1; j < n; j++)
@@ -286,10 +347,16 @@ s64 leaktrend_slope(const u64 *time_ms, const u64 *bytes, unsigned int n,
 	}
 	sort(scratch, pairs, sizeof(*scratch), cmp_s64, NULL);
 
-	if (pairs % 2)
-		return scratch[pairs / 2];
 	/* Halves first: the sum of two can overflow. */
-	return scratch[pairs / 2 - 1] / 2 + scratch[pairs / 2] / 2;
+	if (pairs % 2)
+		slope->median = scratch[pairs / 2];
+	else
+		slope->median = scratch[pairs / 2 - 1] / 2 + scratch[pairs / 2] / 2;
+
+	/* 1.96^2 / 18 */
+	apart = int_sqrt64(div_u64(213422ULL * n * (n - 1) * (2 * n + 5), 1000000)) + 1;
+	slope->low = at_rank(scratch, pairs, ((s64)pairs - apart) / 2 - 1);
+	slope->high = at_rank(scratch, pairs, ((s64)pairs + apart + 1) / 2);
 }
 
 /**
