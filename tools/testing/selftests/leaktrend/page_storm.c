@@ -39,7 +39,7 @@ static void touch(char *from, size_t len)
 	size_t i;
 
 	for (i = 0; i < len; i += PAGE)
-		*(volatile char *)(from + i) = 1;
+		from[i] = 1;
 }
 
 /* An area of huge pages' alignment, its neighbours not mapped. */
