@@ -243,15 +243,16 @@ sites_in() {
 
 # sites_through FILE KIND FUNCTION [OTHER]: numbers of the sites of that kind (slab or
 # page) in the blocks of FILE whose stack goes through FUNCTION and, with OTHER, through
-# OTHER. The first frames of pages are the page allocator's. FILE is one of leaktrend's,
-# or, with a slash, a copy of one.
+# OTHER, or, with !OTHER, not. The first frames of pages are the page allocator's. FILE
+# is one of leaktrend's, or, with a slash, a copy of one.
 sites_through() {
-	local file=$1
+	local file=$1 expect=1
 
 	[[ $file = */* ]] || file=$LT/$file
-	awk -v kind="$2" -v site_func="$3" -v other="$4" '
+	[[ $4 != !* ]] || expect=0
+	awk -v kind="$2" -v site_func="$3" -v other="${4#!}" -v expect=$expect '
 		function done() {
-			if (site != "" && ours && through)
+			if (site != "" && ours && (other == "" || through == expect))
 				print site
 			site = ""
 		}
@@ -259,8 +260,7 @@ sites_through() {
 			done()
 			site = $2
 			gsub(/[#,]/, "", site)
-			ours = frames = 0
-			through = other == ""
+			ours = frames = through = 0
 			next
 		}
 		/^kind    : / { if ($3 != kind) site = ""; next }

@@ -24,7 +24,7 @@ site=helper_b cache=pages order=1"
 
 EXACT=''
 TMP=''
-LEAKING=''
+LEAKING='' CHURN=''
 TALK_IN='' TALK_OUT='' TALK_PID=''
 
 # pages_require: what lt_require does, and what pages need; EXACT is "exact" or empty.
@@ -82,7 +82,8 @@ compare_pages() {
 
 # ---- Leaks, and what behaves ----
 
-# start_leaks: sets LEAKING.
+# start_leaks: sets LEAKING. The count is more than any test takes, and less than what
+# the machine has.
 start_leaks() {
 	local name cache caller words lose
 
@@ -92,12 +93,25 @@ start_leaks() {
 		case $words in
 		*headonly*) lose=0 ;;
 		esac
-		job_start "rate=400 lose=$lose live=4 $words" || unmet "cannot start: $words"
+		job_start "rate=100 count=5000 lose=$lose live=4 $words" || unmet "cannot start: $words"
 		LEAKING+=" $JOB"
 	done <<<"$LEAKS"
 	while read -r words; do
-		job_start "rate=400 live=10 $words" || unmet "cannot start: $words"
+		job_start "rate=100 live=10 $words" || unmet "cannot start: $words"
 	done <<<"$CALM"
+}
+
+# start_churn: sets CHURN. They keep much for a while; what they lose has a limit.
+start_churn() {
+	local words
+
+	CHURN=
+	while read -r words; do
+		job_start "rate=2000 live=300 $words" || unmet "cannot start: $words"
+		CHURN+=" $JOB"
+	done <<<"$CALM"
+	job_start "rate=2000 count=2000 cache=headonly order=2" || unmet "cannot start a job"
+	job_start "rate=2000 count=2000 cache=pages lose=1/2" || unmet "cannot start a job"
 }
 
 # made JOBS ALLOCS: waits until each has made so many more allocations.

@@ -135,7 +135,8 @@ test_nid() {
 	local text bad no
 
 	no=$(bad_node)
-	for text in "nid=0|stack" "mode=handle nid=0|handle" "nid=0 mode=stack_handle|stack_handle" 		"nid=0-0,0|stack"; do
+	for text in "nid=0|stack" "mode=handle nid=0|handle" \
+		"nid=0 mode=stack_handle|stack_handle" "nid=0-0,0|stack"; do
 		# The shell takes the last empty line.
 		want "lines of another form after ${text%|*}" "$(printf '%s\n\n' \
 			"$(nodes_records "${text%|*}")" | other_form "${text#*|}")" ""

@@ -54,16 +54,33 @@ softirq, exact|exact|exact|count=200 ctx=softirq"
 
 # ---- Counts ----
 
+# compare_most JOB SITES WHEN: an interrupt that finds page_owner at work has no stack of
+# its own there, so with page_owner some pages are counted at its dummy stack.
+compare_most() {
+	want_true "job $1 is gone" job_read "$1" || return
+	site_read "$2"
+	want_true "allocs $3 are $S_allocs of $J_page_allocs" \
+		[ "$S_allocs" -le "$J_page_allocs" ] &&
+		want_true "allocs $3 are $S_allocs of $J_page_allocs" \
+			[ "$S_allocs" -ge $((J_page_allocs * 3 / 4)) ]
+	want "outstanding $3" "$S_outstanding" $((S_allocs - S_frees))
+	want_true "outstanding $3 are $S_outstanding of $J_pages" [ "$S_outstanding" -le "$J_pages" ]
+	want "errors $3" "$J_errors" 0
+}
+
 # run_case NAME CACHE CACHE WORDS: what leaks and what behaves, side by side.
 run_case() {
 	local name=$1 leaking=$2 behaving=$3 words=$4
-	local lose=1/1 drops missed leak calm leak_sites calm_sites
+	local lose=1/1 compare=compare_pages drops missed leak calm leak_sites calm_sites
 
 	case $words in
 	*path=remote*)
 		[ "$CPUS" -ge 2 ] || { ktap_test_skip "$name: needs two CPUs"; return; } ;;
 	*ctx=hardirq*)
 		[ -z "$RT" ] || { ktap_test_skip "$name: not on PREEMPT_RT"; return; } ;;
+	esac
+	case $EXACT$words in
+	exact*ctx=*) compare=compare_most ;;
 	esac
 	# It leaks what it frees.
 	[ "$leaking" != headonly ] || lose=0
@@ -81,22 +98,24 @@ run_case() {
 		scan
 		leak_sites=$(page_sites leak_a "$leaking")
 		calm_sites=$(page_sites leak_b "$behaving")
-		compare_pages "$leak" "$leak_sites" "of the leak"
+		$compare "$leak" "$leak_sites" "of the leak"
 		want_true "nothing has leaked" [ "$J_pages" -ge "$((J_page_allocs / 2))" ]
 		want "class of the leak" "$S_kind $S_class" "page kernel"
 		# Of what behaves a stack can have no page left by now.
 		job_read "$calm"
 		site_read "$calm_sites"
-		want "outstanding beside it" "$S_outstanding" "$J_pages"
-		want "allocs less frees beside it" $((S_allocs - S_frees)) "$J_pages"
+		[ $compare = compare_most ] ||
+			want "outstanding beside it" "$S_outstanding" "$J_pages"
+		want_true "$S_outstanding outstanding beside it" [ "$S_outstanding" -le "$J_pages" ]
+		want "allocs less frees beside it" $((S_allocs - S_frees)) "$S_outstanding"
 
 		job_stop "$leak"
 		job_stop "$calm"
-		compare_pages "$leak" "$leak_sites" "of the leak after stop"
+		$compare "$leak" "$leak_sites" "of the leak after stop"
 		site_read "$calm_sites"
 		want "outstanding beside it after stop" "$S_outstanding" 0
 		job_free "$leak"
-		compare_pages "$leak" "$leak_sites" "of the leak after free"
+		$compare "$leak" "$leak_sites" "of the leak after free"
 		want "outstanding in the end" "$S_outstanding" 0
 		want "pages in the end" "$J_pages" 0
 		want "sites left in trends" "$(page_sites leak_a "$leaking")" ""
@@ -126,13 +145,14 @@ test_not_twice() {
 	result "large kmalloc is not counted twice"
 }
 
-# percpu_pages: PERCPU is what the machine says, PERCPU_SITES what the sites say.
+# percpu_pages: PERCPU is what the machine says, PERCPU_SITES what the sites say. What
+# describes the chunks is from vmalloc().
 percpu_pages() {
 	local sites
 
 	PERCPU=$(awk '/^Percpu:/ { print $2 / 4 }' /proc/meminfo)
-	sites=$( (sites_through trends page pcpu_alloc_noprof
-		  sites_through trends page pcpu_balance_workfn) | sort -u)
+	sites=$(sites_through trends page pcpu_alloc_noprof !__vmalloc_node_range_noprof
+		sites_through trends page pcpu_balance_workfn !__vmalloc_node_range_noprof)
 	site_read "$sites"
 	PERCPU_SITES=$S_outstanding
 }
@@ -142,13 +162,12 @@ percpu_grown() {
 	[ "$(awk '/^Percpu:/ { print $2 / 4 }' /proc/meminfo)" -ge $(($1 + 1000)) ]
 }
 
-# near_percpu WHEN PAGES PAGES: pages of chunks, and a few for what describes them.
+# near_percpu WHEN PAGES PAGES: but for what is populated between the two readings.
 near_percpu() {
 	local grown=$((PERCPU - $2)) sites=$((PERCPU_SITES - $3))
 
-	want_true "sites grew by $sites, percpu memory by $grown $1" [ $sites -ge $((grown - 16)) ]
 	want_true "sites grew by $sites, percpu memory by $grown $1" \
-		[ $sites -le $((grown + grown / 20 + 64)) ]
+		[ $((sites - grown)) -ge -32 ] && [ $((sites - grown)) -le 32 ]
 }
 
 # Percpu memory comes in chunks, of which several objects have a share, some are
@@ -205,13 +224,16 @@ test_estimate() {
 	# With P, a block of k pages stands for k/P: variance (k/P - k) * k of each.
 	off=$(awk -v rate="$1" -v order="$2" -v n="$3" -v got="$S_outstanding" -v truth="$J_pages" '
 		BEGIN {
-			k = 2 ^ order
-			p = 1 - (1 - 1 / rate) ^ k
+			k = 1
+			p = 1 / rate
+			for (i = 0; i < order; i++) {
+				p += p * (1 - p)
+				k *= 2
+			}
 			d = got - truth
-			if (d * d > 25 * n * k * k * (1 / p - 1) + 1)
-				print "off by " d
+			print d * d <= 25 * n * k * k * (1 / p - 1) ? "near" : "off by " d
 		}')
-	want "estimate $S_outstanding of $J_pages" "$off" ""
+	want "estimate $S_outstanding of $J_pages" "$off" near
 	want "allocs less frees" $((S_allocs - S_frees)) "$S_outstanding"
 	job_stop "$JOB"
 	job_free "$JOB"
@@ -370,16 +392,27 @@ test_kept_apart() {
 	job_start "cache=pages count=100 lose=1/1"
 	job_wait "$JOB"
 	scan
-	for class in kernel user page_table slab; do
-		want_true "no pages of class $class" [ "$(pages_of $class)" -gt 0 ]
+	# shellcheck disable=SC2086 # several
+	for class in kernel $APART; do
+		want_true "no pages of class $class" [ "$(pages_of "$class")" -gt 0 ]
 	done
 	want_true "$(pages_of user) user pages" [ "$(pages_of user)" -ge 2048 ]
-	want_true "$(pages_of slab) slab pages" [ "$(pages_of slab)" -ge 1000 ]
+	[ -z "$EXACT" ] ||
+		want_true "$(pages_of slab) slab pages" [ "$(pages_of slab)" -ge 1000 ]
 	want "classes of trends" "$(classes_of trends)" "kernel "
 	echo all >"$LT/classes"
-	want "classes of trends when all" "$(classes_of trends)" "kernel page_table slab user "
-	for class in user page_table slab; do
-		echo $class >"$LT/classes"
+	# shellcheck disable=SC2086 # several
+	want "classes of trends when all" "$(classes_of trends)" \
+		"$(printf '%s\n' kernel $APART | sort | tr '\n' ' ')"
+	# Whatever the stack, of today or from before tracking began.
+	if [ -n "$EXACT" ]; then
+		want_true "no stack of slabs" [ -n "$(sites_through trends page allocate_slab)" ]
+		echo default >"$LT/classes"
+		want "pages of slabs that are not of class slab" \
+			"$(sites_through trends page allocate_slab)" ""
+	fi
+	for class in $APART; do
+		echo "$class" >"$LT/classes"
 		want "classes of trends when $class" "$(classes_of trends)" "$class "
 	done
 	echo default >"$LT/classes"
@@ -407,7 +440,7 @@ test_user_growth() {
 	local round class
 
 	detector
-	job_start "cache=own size=1024 rate=100000 lose=1/1"
+	job_start "cache=own size=1024 rate=2000 count=200000 lose=1/1"
 	start_process "$STORM" grow
 	for ((round = 1; round <= 14; round++)); do
 		grow
@@ -415,8 +448,8 @@ test_user_growth() {
 		want "verdicts in round $round" "$(judged_wrong)" "" || break
 	done
 	want "classes of suspects" "$(classes_of suspects | sed 's/kernel //')" ""
-	for class in user page_table slab; do
-		echo $class >"$LT/classes"
+	for class in $APART; do
+		echo "$class" >"$LT/classes"
 		want "classes of suspects when $class" "$(classes_of suspects)" "$class "
 		want "suspects in status when $class" "$(status_get suspects)" \
 			"$(grep -c '^site #' "$LT/suspects")"
@@ -437,11 +470,11 @@ test_toggle() {
 
 	set_tunable sample_rate 1
 	clear_all
-	start_leaks
+	start_churn
 	for ((i = 1; i <= 12; i++)); do
 		echo 0 >"$LT/enable"
 		want "sites when off ($i)" "$(sed 1d "$LT/sites" | wc -l)" 0 || break
-		made "$LEAKING" 20 || break
+		made "$CHURN" 50 || break
 		echo 1 >"$LT/enable"
 		scan
 		want "unsound lines ($i)" "$(unsound)" "" || break
@@ -483,6 +516,9 @@ test_log() {
 pages_require
 CPUS=$(grep -c "^processor" /proc/cpuinfo)
 RT=$(uname -v | grep PREEMPT_RT)
+
+# Classes that nobody suspects. A page that becomes a slab is no sample any more.
+APART="user page_table${EXACT:+ slab}"
 
 ktap_set_plan $(($(echo "$CASES" | wc -l) + 13))
 test_percpu
