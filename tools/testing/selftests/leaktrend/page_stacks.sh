@@ -300,8 +300,8 @@ test_any_rate() {
 	local words cache
 
 	set_tunable sample_rate 1000
-	clear_all
 	for cache in pages vmalloc headonly; do
+		clear_all
 		words="lose=1/1"
 		[ $cache != headonly ] || words="lose=0 order=2"
 		job_start "cache=$cache count=300 $words"
