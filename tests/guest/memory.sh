@@ -44,13 +44,13 @@ try() {
 # put FILE TEXT
 put() { printf '%s\n' "$2" >"$1"; }
 
-# until_true COMMAND…: within half a minute.
+# until_true COMMAND…: within a minute.
 until_true() {
 	local n=0
 
 	until "$@"; do
 		n=$((n + 1))
-		[ $n -lt 300 ] || { echo "not within 30 s: $*" >&2; return 1; }
+		[ $n -lt 600 ] || { echo "not within 60 s: $*" >&2; return 1; }
 		usleep 100000
 	done
 }
