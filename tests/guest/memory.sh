@@ -6,7 +6,7 @@
 
 lt=/sys/kernel/debug/leaktrend
 handles=/sys/kernel/debug/page_owner_stacks/show_handles
-[ -e $handles ] || handles=
+[ -e $handles ] || handles=/dev/null
 memory=/sys/devices/system/memory
 cma=/sys/kernel/debug/cma/reserved
 acpi=/sys/bus/acpi/devices
@@ -16,15 +16,22 @@ say() { echo "$(cut -d ' ' -f 1 /proc/uptime) $*" >&2; }
 # fact NAME VALUE
 fact() { printf '%s %s\n' "$1" "$2" >>/out/facts; }
 
-# snap NAME: what page_owner says, what we say, and what page_owner says then. Read
-# by one process, as each has pages of its own; and three times, since something
-# always happens in between.
+# snap NAME: what page_owner says, what we say, and what page_owner says then. Reading
+# takes pages, too: so this shell reads it all, and frees nothing before it has. Three
+# times, since something always happens in between.
 snap() {
-	local i
+	local i before sites after
 
 	for i in 1 2 3; do
 		echo 1 >$lt/scan
-		cat $handles $lt/sites $handles >"/out/$1.$i"
+		exec 3<$handles 4<$lt/sites 5<$handles
+		mapfile -t before <&3
+		mapfile -t sites <&4
+		mapfile -t after <&5
+		printf '%s\n' "${before[@]}" >"/out/$1.$i.before"
+		printf '%s\n' "${sites[@]}" >"/out/$1.$i.sites"
+		printf '%s\n' "${after[@]}" >"/out/$1.$i.after"
+		exec 3<&- 4<&- 5<&-
 	done
 	echo 1 >/proc/sys/vm/stat_refresh
 	cat $lt/status >"/out/$1.status"
@@ -128,24 +135,23 @@ snap hot.less
 try hot.offline state offline
 snap hot.offline
 
-# The same again, under load.
+# The same again, under load, which ends when it is told to, not in between.
 storm() {
-	local name=$1
-
-	while :; do
-		dd if=/dev/zero of="/thp/$name" bs=1M count=12 2>/dev/null
-		truncate -s 5M "/thp/$name"
+	while [ -e /tmp/storm ]; do
+		dd if=/dev/zero of="/thp/$1" bs=1M count=12 2>/dev/null
+		truncate -s 5M "/thp/$1"
 		bash -c 'x=$(head -c 3000000 /dev/zero | tr "\0" x)'
 		find /sys/devices /proc/self >/dev/null 2>&1
 		echo 1 >/proc/sys/vm/compact_memory
-		rm "/thp/$name"
+		rm "/thp/$1"
 	done
 }
+begin_storm() { touch /tmp/storm; storm 1 & storm1=$!; storm 2 & storm2=$!; }
+end_storm() { rm /tmp/storm; wait $storm1 $storm2; }
+
 mkdir /thp
 mount -t tmpfs -o huge=always,size=40M thp /thp
 echo always >/sys/kernel/mm/transparent_hugepage/enabled
-begin_storm() { storm 1 & storm1=$!; storm 2 & storm2=$!; }
-end_storm() { kill $storm1 $storm2; wait $storm1 $storm2 2>/dev/null; rm -f /thp/*; }
 
 begin_storm
 try again.online state online_movable
