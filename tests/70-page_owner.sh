@@ -2,8 +2,9 @@
 # People's scripts read page_owner's files, and page_owner_sort what comes out of
 # them: a patched kernel must look like an unpatched one to both, with the
 # tracker on and off. Compared are the files, their modes, how they answer
-# writes, and the form of every line, with numbers, symbols and the like blotted
-# out; of page_owner_sort the output for every option.
+# writes, what an open file's filter does, and the form of every line, with
+# numbers, symbols and the like blotted out; of page_owner_sort the output for
+# every option. With the tracker there are two more files, and no other change.
 
 . "$(dirname "$0")/lib.sh"
 scratch_dir
@@ -39,8 +40,56 @@ collect patched work "page_owner=on leaktrend=on"
 collect standby work "page_owner=on leaktrend=standby"
 collect off work "page_owner=on"
 
+# files RUN: what there must be.
+files() {
+	local more=(page_owner_stacks/show_{suspects,trends})
+
+	{
+		cat "$SCRATCH/base/files"
+		[[ $1 == off ]] || printf '%s 400 regular empty file\n' "${more[@]}"
+	} | sort
+}
+
+# strays RUN: handles that show_stacks_handles has more than once; those of
+# show_handles, which was read before, that it does not have, for stacks stay;
+# stacks of show_stacks that are no handle's; records of page_owner with another
+# stack than there (many have one from early in the boot that is nowhere shown).
+strays() {
+	(cd "$SCRATCH/$1" && awk '
+		/^handle: / { handle = $2 }
+		/^ / { stack = stack $0 "\n" }
+		FILENAME == "show_stacks_handles" && /^$/ {
+			if (handle in stacks)
+				print "twice: handle " handle
+			stacks[handle] = stack
+			known[stack]
+		}
+		FILENAME == "show_handles" && /^$/ && !(handle in stacks) {
+			print "without a stack: handle " handle
+		}
+		FILENAME == "show_stacks" && /^$/ && !(stack in known) {
+			print "without a handle:"
+			printf "%s", stack
+		}
+		FILENAME == "page_owner.stack_handle" && /^$/ && handle in stacks {
+			compared++
+			if (stacks[handle] != stack)
+				print "two stacks: handle " handle
+		}
+		/^$/ { stack = handle = "" }
+		END { if (compared < 100) print "only " compared + 0 " records compared" }' \
+		show_stacks_handles show_handles show_stacks page_owner.stack_handle)
+}
+
+for run in base patched standby off; do
+	same "$run: stacks and handles agree" "" "$(strays $run)"
+	check "$run: there are handles" \
+		test "$(grep -c '^handle: ' "$SCRATCH/$run/show_handles")" -gt 50
+done
+
 for run in patched standby off; do
-	for f in files answers; do
+	same "$run: files" "$(files $run)" "$(cat "$SCRATCH/$run/files")"
+	for f in answers filters; do
 		same "$run: $f" "$(cat "$SCRATCH/base/$f")" "$(cat "$SCRATCH/$run/$f")"
 	done
 	same "$run: the same kinds of output" "$(ls "$SCRATCH/base")" "$(ls "$SCRATCH/$run")"
@@ -54,6 +103,9 @@ for run in patched standby off; do
 		"$(awk '/^nr_base_pages: / && $2 < 50' "$SCRATCH/$run/show_stacks.50")"
 	check "$run: count_threshold leaves the large" grep -q '^nr_base_pages: ' "$SCRATCH/$run/show_stacks.50"
 done
+contains "a filter was set" "$(cat "$SCRATCH/base/filters")" '^5 records: handle$'
+contains "and was gone in another open file" \
+	"$(sed '1,/^opened again/d' "$SCRATCH/base/filters")" '^5 records: stack$'
 check "there is something to compare" test "$(grep -c '^ ' "$SCRATCH/base/page_owner")" -gt 2000
 
 # --- page_owner_sort, the same dump through both builds of it
@@ -90,28 +142,85 @@ done <<END
 -t
 -am
 -d
+-d -m
+-x
+--nonsense
+--help
+--pid
 --pid $pid
 --pid 1,2,$pid
+--pid 1, --sort pid
 --pid x
+--pid 1,x
+--pid 99999999999999999999
+--pi $pid
 --tgid $pid
+--tgid 1,2,$pid
+--tgid x
 --name bash
 --name bash,find,init
+--name nobody
+--pid $pid --tgid $pid
+--pid $pid --name bash,find
+--tgid 1,2,$pid --name bash,find -m
 --cull stacktrace
+--cull st
 --cull pid
+--cull p
 --cull tgid
+--cull tg
 --cull comm
+--cull name
+--cull n
 --cull allocator
+--cull ator
+--cull txt
+--cull alloc_ts
 --cull pid,stacktrace
+--cull pid,tgid,name,stacktrace,allocator
+--cull pid,nonsense
 --cull nonsense
+--cull pid --cull tgid
 --sort pid
+--sort p
+--sort -tgid
+--sort tg
+--sort +name
+--sort n
+--sort stacktrace
+--sort -st
+--sort txt
+--sort T
+--sort alloc_ts
+--sort -at
+--sort allocator
 --sort -times
 --sort +ator,-pid
 --sort comm,stacktrace
---sort alloc_ts
+--sort name,-pid,+st
+--sort pid --sort -alloc_ts
 --sort nonsense
+--sort pid,nonsense
+--sort -pid -m
 --pid $pid --cull stacktrace --sort -times
+--pid $pid --cull stacktrace --sort -pid
+--name bash,find --cull name,stacktrace -m
+--tgid $pid --cull tgid,allocator --sort -at
 END
+for run in base patched; do
+	records=$(grep -c '^Page allocated' "$SCRATCH/$run/page_owner")
+	contains "page_owner_sort reads all of the $run kernel's records" \
+		"$("$base_sort" -m "$SCRATCH/$run/page_owner" "$SCRATCH/sorted" | tr '\r' '\n')" \
+		"^loaded $records\$"
+	check "page_owner_sort finds stacks that several pages of the $run kernel have" \
+		grep -qE '^[0-9]{2,} times, [0-9]{2,} pages' "$SCRATCH/sorted"
+done
 same "page_owner_sort -h" "$("$base_sort" -h 2>&1 | sed 1d)" "$("$patched_sort" -h 2>&1 | sed 1d)"
+same "page_owner_sort without an output" \
+	"$("$base_sort" "$dump" 2>&1; echo $?)" "$("$patched_sort" "$dump" 2>&1; echo $?)"
+same "page_owner_sort to where it cannot write" \
+	"$("$base_sort" "$dump" /nonexistent/x 2>&1; echo $?)" \
+	"$("$patched_sort" "$dump" /nonexistent/x 2>&1; echo $?)"
 dump=/nonexistent
 same "page_owner_sort without input" "$(sort_with "$base_sort")" "$(sort_with "$patched_sort")"
 : >"$SCRATCH/empty"

@@ -148,7 +148,8 @@ int leaktrend_clear(void)
 
 /*
  * Early enough to see what drivers allocate, late enough for all that is needed
- * here. What was allocated before is not tracked, nor is it a leak that grows.
+ * here. What was allocated before is not a leak that grows. Objects of that time
+ * are not tracked, nor are pages without page_owner.
  */
 static int __init leaktrend_init(void)
 {

@@ -324,6 +324,7 @@ static int status_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(status);
 
+/* Late, as some stand beside page_owner's. */
 static int __init leaktrend_debugfs_init(void)
 {
 	struct dentry *dir = debugfs_create_dir("leaktrend", NULL);
@@ -345,5 +346,4 @@ static int __init leaktrend_debugfs_init(void)
 				    (void *)leaktrend_param_descs[i], &param_fops);
 	return 0;
 }
-/* After page_owner's. */
 late_initcall_sync(leaktrend_debugfs_init);

@@ -159,13 +159,13 @@ struct lt_state {
  * @mixed:	 Objects of more than one cache were seen.
  * @record:	 page_owner's count of the pages of this stack, which replaces
  *		 @outstanding and @bytes, or NULL.
- * @example:	 Number of the last page sampled.
  * @outstanding: Sum of the weights of live samples.
  * @bytes:	 The same times their size.
  * @frees:	 Sum of the weights of samples freed.
  * @low:	 Smallest number outstanding since the round began.
  * @variance:	 The variance of @outstanding as an estimate.
  * @older:	 What is outstanding and older than the slots of @gens.
+ * @example:	 Number of the last page sampled. Among what is written anyway.
  * @gens:	 @outstanding by the round of birth, modulo LT_GENERATIONS.
  * @lock:	 Guards the fields below. Written by the engine, read by
  *		 reports.
@@ -204,7 +204,6 @@ struct lt_site {
 	const struct kmem_cache *cache;
 	bool mixed;
 	const struct stack_record *record;
-	unsigned long example;
 
 	atomic64_t outstanding ____cacheline_aligned_in_smp;
 	atomic64_t bytes;
@@ -212,6 +211,7 @@ struct lt_site {
 	atomic64_t low;
 	atomic64_t variance;
 	atomic64_t older;
+	unsigned long example;
 	atomic64_t gens[LT_GENERATIONS];
 
 	spinlock_t lock;	/* see above */

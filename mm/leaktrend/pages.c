@@ -120,7 +120,7 @@ static void remove_amount(u64 word, const struct lt_amount *amount, u32 round)
 }
 
 /* Adds what a page counts for. */
-static void add_page(struct lt_amount *amount, u64 word)
+static void add_word(struct lt_amount *amount, u64 word)
 {
 	u32 weight = FIELD_GET(WORD_WEIGHT, word);
 
@@ -155,7 +155,7 @@ static void remove_samples(struct page *page, unsigned int order, u32 round)
 		}
 		last = *word;
 		amount.birth = word_birth(last, round);
-		add_page(&amount, last);
+		add_word(&amount, last);
 		WRITE_ONCE(*word, 0);
 	}
 	if (last)
@@ -260,7 +260,7 @@ static void add_sampled(struct page *page, unsigned int order, struct lt_site *s
 				     order, amount.birth);
 
 		WRITE_ONCE(*leaktrend_page_word(page_ext), word);
-		add_page(&amount, word);
+		add_word(&amount, word);
 	}
 	WRITE_ONCE(site->example, page_to_pfn(page));
 	leaktrend_site_alloc(site, &amount);
@@ -442,17 +442,6 @@ static void walk_pages(void (*fn)(struct page *page, struct page_ext *page_ext))
 	put_online_mems();
 }
 
-static void note_example(struct page *page, struct page_ext *page_ext)
-{
-	struct lt_site *site;
-
-	if (PageBuddy(page))
-		return;
-	site = find_owned(page_owner_stack(page_ext));
-	if (site && !site->example)
-		WRITE_ONCE(site->example, page_to_pfn(page));
-}
-
 static void clear_word(struct page *page, struct page_ext *page_ext)
 {
 	u64 *word = leaktrend_page_word(page_ext);
@@ -462,16 +451,36 @@ static void clear_word(struct page *page, struct page_ext *page_ext)
 		WRITE_ONCE(*word, 0);
 }
 
-static void add_stack(const struct stack_record *record)
+/* Make sure that a stack with pages has a site, as far as there is room. */
+static struct lt_site *add_stack(const struct stack_record *record)
 {
+	struct lt_site *site = find_owned(record);
 	struct lt_origin origin;
 
-	if (refcount_read(&record->count) <= 1)
-		return;
+	if (site || refcount_read(&record->count) <= 1 || leaktrend_sites_full())
+		return site;
 	owned_origin(&origin, record);
+	return leaktrend_site_get(&origin, GFP_NOWAIT);
+}
+
+static void add_listed_stack(const struct stack_record *record)
+{
 	rcu_read_lock();
-	leaktrend_site_get(&origin, GFP_NOWAIT);
+	add_stack(record);
 	rcu_read_unlock();
+}
+
+/* Stacks that page_owner had no memory to list, too. */
+static void add_page(struct page *page, struct page_ext *page_ext)
+{
+	const struct stack_record *record = page_owner_stack(page_ext);
+	struct lt_site *site;
+
+	if (PageBuddy(page) || !record)
+		return;
+	site = add_stack(record);
+	if (site && !site->example)
+		WRITE_ONCE(site->example, page_to_pfn(page));
 }
 
 /**
@@ -487,8 +496,8 @@ void leaktrend_pages_start(void)
 
 	if (!leaktrend_page_owner())
 		return;
-	page_owner_walk_stacks(add_stack);
-	walk_pages(note_example);
+	page_owner_walk_stacks(add_listed_stack);
+	walk_pages(add_page);
 }
 
 /**
@@ -525,6 +534,19 @@ static bool is_page_of(const struct lt_site *site, const struct page *page)
 	return is;
 }
 
+/* Of a site that was made by its first page that is known already. */
+static bool was_movable(const struct page *page)
+{
+	struct page_ext *page_ext = leaktrend_page_owner() ? page_ext_get(page) : NULL;
+	bool movable;
+
+	if (!page_ext)
+		return false;
+	movable = page_owner_gfp(page_ext) & __GFP_MOVABLE;
+	page_ext_put(page_ext);
+	return movable;
+}
+
 /*
  * What the pages of a site are for shows only after they have been allocated. If
  * the page looked at changes hands meanwhile the answer is about another, and is
@@ -545,7 +567,7 @@ static void update_class(struct lt_site *site)
 	else if (PageTable(&folio->page))
 		WRITE_ONCE(site->class, LT_CLASS_PAGE_TABLE);
 	else if (folio_test_lru(folio) || folio_test_anon(folio) ||
-		 folio_test_hugetlb(folio))
+		 folio_test_hugetlb(folio) || was_movable(page))
 		WRITE_ONCE(site->class, LT_CLASS_USER);
 }
 
@@ -562,7 +584,7 @@ void leaktrend_pages_round(void)
 
 	/* There may be stacks that have been left out so far. */
 	if (leaktrend_page_owner())
-		page_owner_walk_stacks(add_stack);
+		page_owner_walk_stacks(add_listed_stack);
 
 	get_online_mems();
 	leaktrend_for_each_site(site) {

@@ -47,17 +47,6 @@ softirq, bulk|leak_a|ctx=softirq path=bulk cache=own
 softirq, kfree_rcu|leak_b|site=b ctx=softirq path=kfree_rcu
 softirq, freed on another CPU|leak_a|ctx=softirq path=remote"
 
-# skipped_nested is not among them: what is allocated for a sample (by page_owner,
-# for one) is never ours.
-dropped() {
-	local k sum=0
-
-	for k in memory stack sites; do
-		sum=$((sum + $(status_get "dropped_$k")))
-	done
-	echo $sum
-}
-
 # compare SITES WHEN: the sites' figures with the job's.
 compare() {
 	local size

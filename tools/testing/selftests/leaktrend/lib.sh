@@ -24,8 +24,9 @@ max_sites"
 NEVER_MS=86400000
 # The last job and site read.
 JOB='' J_state='' J_allocs=0 J_frees=0 J_held=0 J_lost=0 J_bytes=0 J_errors=0 J_ms=0
+J_pages=0 J_page_allocs=0 J_page_frees=0
 S_sites=0 S_outstanding=0 S_bytes=0 S_allocs=0 S_frees=0 S_cache='' S_verdict='' S_stack_id=''
-S_low=0 S_elders=0 S_generations=0 S_growth=0 S_error=0
+S_low=0 S_elders=0 S_generations=0 S_growth=0 S_error=0 S_kind='' S_class=''
 
 ERRNO=''
 
@@ -164,7 +165,7 @@ write_errno() {
 # splats: lines of the kernel's log since the test began that say something broke.
 splats() {
 	dmesg | sed -n "/$LOG_MARK/,\$p" |
-		grep -E -e 'WARNING:|BUG:|Oops|INFO: (task|rcu)|blocked for more' \
+		grep -E -e 'WARNING:|BUG:|Oops|INFO: (task|rcu)|blocked for more|Bad page' \
 			-e 'refcount_t:|KASAN|KCSAN|general protection'
 }
 
@@ -182,7 +183,8 @@ job_start() {
 	[ -n "$JOB" ]
 }
 
-# job_read ID: sets J_state, J_allocs, J_frees, J_held, J_lost, J_bytes, J_errors, J_ms.
+# job_read ID: sets J_state, J_allocs, J_frees, J_held, J_lost, J_bytes, J_errors, J_ms,
+# J_pages, J_page_allocs, J_page_frees.
 job_read() {
 	local line word
 
@@ -239,6 +241,41 @@ sites_in() {
 		END { done() }' "$LT/$1"
 }
 
+# sites_through FILE KIND FUNCTION [OTHER]: numbers of the sites of that kind (slab or
+# page) in the blocks of FILE whose stack goes through FUNCTION and, with OTHER, through
+# OTHER, or, with !OTHER, not. The first frames of pages are the page allocator's. FILE
+# is one of leaktrend's, or, with a slash, a copy of one.
+sites_through() {
+	local file=$1 expect=1
+
+	[[ $file = */* ]] || file=$LT/$file
+	[[ $4 != !* ]] || expect=0
+	awk -v kind="$2" -v site_func="$3" -v other="${4#!}" -v expect=$expect '
+		function done() {
+			if (site != "" && ours && (other == "" || through == expect))
+				print site
+			site = ""
+		}
+		/^site #/ {
+			done()
+			site = $2
+			gsub(/[#,]/, "", site)
+			ours = frames = through = 0
+			next
+		}
+		/^kind    : / { if ($3 != kind) site = ""; next }
+		/^stack trace:/ { frames = 1; next }
+		frames && /^ / {
+			name = $1
+			sub(/\+.*/, "", name)
+			if (name == site_func)
+				ours = 1
+			if (name == other)
+				through = 1
+		}
+		END { done() }' "$file"
+}
+
 # site_block SITE [FILE]: the block of a site.
 site_block() {
 	awk -v site="#$1," '/^site #/ { on = $2 == site } /^$/ { on = 0 } on' "$LT/${2:-trends}"
@@ -246,7 +283,7 @@ site_block() {
 
 # site_read SITES: sets S_sites (how many of them there are) and S_outstanding, S_bytes,
 # S_allocs, S_frees (sums), and of the last one S_cache, S_verdict, S_stack_id,
-# S_low, S_elders, S_generations, S_growth, S_error.
+# S_low, S_elders, S_generations, S_growth, S_error, S_kind, S_class.
 site_read() {
 	local values
 
@@ -255,7 +292,7 @@ site_read() {
 			split(list, a)
 			for (i in a)
 				want[a[i]] = 1
-			cache = verdict = stack = "-"
+			cache = verdict = stack = kind = class = "-"
 		}
 		NR == 1 {
 			for (i = 3; i <= NF; i++)
@@ -276,15 +313,17 @@ site_read() {
 			generations = $col["generations"]
 			growth = $col["growth_bytes_h"]
 			error = $col["error_permille"]
+			kind = $col["kind"]
+			class = $col["class"]
 		}
 		END {
-			printf("%d %.0f %.0f %.0f %.0f %s %s %s %.0f %.0f %d %.0f %d\n",
+			printf("%d %.0f %.0f %.0f %.0f %s %s %s %.0f %.0f %d %.0f %d %s %s\n",
 			       n, outstanding,
 			       bytes, allocs, frees, cache, verdict, stack, low, elders,
-			       generations, growth, error)
+			       generations, growth, error, kind, class)
 		}' "$LT/sites")
 	read -r S_sites S_outstanding S_bytes S_allocs S_frees S_cache S_verdict S_stack_id \
-		S_low S_elders S_generations S_growth S_error <<<"$values"
+		S_low S_elders S_generations S_growth S_error S_kind S_class <<<"$values"
 }
 
 # object_size CACHE: bytes that an object takes in its slab.
@@ -338,6 +377,37 @@ want_value() {
 
 	read -r value <"$1"
 	want "${1##*/}${3:+ $3}" "$value" "$2"
+}
+
+# unsound: lines of "sites" with figures that no count can have.
+unsound() {
+	awk 'NR == 1 {
+		for (i = 3; i <= NF; i++) {
+			if ($i == "outstanding")
+				first = i - 2
+			if ($i == "oldest_ms")
+				last = i - 2
+		}
+		next
+	}
+	{
+		for (i = first; i <= last; i++)
+			if ($i !~ /^[0-9]+$/ || length($i) > 15) {
+				print
+				next
+			}
+	}' "$LT/sites"
+}
+
+# dropped: how many samples leaktrend had no room for. skipped_nested is not among
+# them: what is allocated for a sample (by page_owner, for one) is never a test's.
+dropped() {
+	local k sum=0
+
+	for k in memory stack sites; do
+		sum=$((sum + $(status_get "dropped_$k")))
+	done
+	echo $sum
 }
 
 # result NAME: pass or fail by what has been wanted since the last one.

@@ -110,6 +110,55 @@ test_filter_errors() {
 	result "page_owner, filter"
 }
 
+# bad_node: a number that no node with memory has.
+bad_node() {
+	local has=/sys/devices/system/node/has_memory possible=/sys/devices/system/node/possible
+
+	# Of the possible nodes the last one, if it has none; else one that is not possible.
+	if [ -r $has ] && [ "$(sed 's/.*[-,]//' $has)" != "$(sed 's/.*[-,]//' $possible)" ]; then
+		sed 's/.*[-,]//' $possible
+	else
+		echo 9999
+	fi
+}
+
+# nodes_records FILTER: records that it lets through.
+nodes_records() {
+	(
+		exec 3<>"$OWNER"
+		echo "$1" >&3 || exit
+		dd bs=4096 count=$RECORDS <&3 2>/dev/null
+	)
+}
+
+test_nid() {
+	local text bad no
+
+	no=$(bad_node)
+	for text in "nid=0|stack" "mode=handle nid=0|handle" \
+		"nid=0 mode=stack_handle|stack_handle" "nid=0-0,0|stack"; do
+		# The shell takes the last empty line.
+		want "lines of another form after ${text%|*}" "$(printf '%s\n\n' \
+			"$(nodes_records "${text%|*}")" | other_form "${text#*|}")" ""
+	done
+	want_true "fewer than $RECORDS records of node 0" \
+		[ "$(nodes_records nid=0 | grep -c "^Page allocated")" -ge $((RECORDS - 1)) ]
+
+	exec 3<>"$OWNER"
+	echo "mode=handle nid=0" >&3
+	for bad in "nid=$no" "nid=0,$no" nid=-1 nid=0- "nid=0x" "mode=stack nid=$no" \
+		"nid=$no mode=stack" "mode=stack nid="; do
+		want_write /proc/self/fd/3 "$bad" "EINVAL|ERANGE"
+	done
+	want "lines after bad words" "$(dd bs=4096 count=50 <&3 2>/dev/null | other_form handle)" ""
+	# A word that is left out keeps its value.
+	want_write /proc/self/fd/3 nid=0 ok
+	want "lines with the node only" \
+		"$(dd bs=4096 count=50 <&3 2>/dev/null | other_form handle)" ""
+	exec 3>&-
+	result "page_owner, filter by node"
+}
+
 # test_stacks FILE FRAMES HANDLE PAGES: which of the three a record of FILE has.
 test_stacks() {
 	local text
@@ -213,15 +262,17 @@ FILTER=$ERRNO
 job_start "rate=2000 live=200" || ktap_exit_fail_msg "cannot start a job"
 job_start "rate=500 live=100 cache=own size=4096" || ktap_exit_fail_msg "cannot start a job"
 
-ktap_set_plan 11
+ktap_set_plan 12
 test_records default stack
 if [ "$FILTER" = ok ]; then
 	test_records stack
 	test_records handle
 	test_records stack_handle
 	test_filter_errors
+	test_nid
 else
-	for name in "print mode stack" "print mode handle" "print mode stack_handle" filter; do
+	for name in "print mode stack" "print mode handle" "print mode stack_handle" filter \
+		"filter by node"; do
 		ktap_test_skip "page_owner, $name: this kernel has no filter"
 	done
 fi

@@ -46,17 +46,6 @@ stop_load() {
 	echo all >"$MOD/free"
 }
 
-# unsound: lines of "sites" with figures that no count can have.
-unsound() {
-	awk 'NR > 1 {
-		for (i = 7; i <= 14; i++)
-			if ($i !~ /^[0-9]+$/ || length($i) > 15) {
-				print
-				next
-			}
-	}' "$LT/sites"
-}
-
 # shellcheck disable=SC2317,SC2329 # called by wait_for
 samples_taken() {
 	[ "$(status_get samples_live)" -gt 0 ] && [ "$(status_get samples_taken)" -gt 0 ]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allocates, frees and loses slab objects on command and keeps the true counts.
+ * Allocates, frees and loses objects on command and keeps the true counts.
  *
  * The truth is what the leaktrend selftests compare the tracker's figures with,
  * so nothing here may disturb it: jobs live in a static table, and an object
@@ -13,7 +13,8 @@
  *   stop   ID or "all": the job ends and gives back what was in flight
  *   free   ID or "all": gives back what the job has lost so far
  *   wait   ID: returns when a job with a count has finished
- *   jobs   one line per job with its true counts
+ *   jobs   one line per job with its true counts; for what pages= is worth
+ *          see the allocators in pages.c, slabs have none of it
  *
  * Life of an object: allocated by a site function, then lost (kept on the
  * job's list of lost objects, which only "free" shortens) or held in a FIFO of
@@ -31,30 +32,27 @@
 #include <linux/ctype.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
-#include <linux/hrtimer.h>
-#include <linux/irq_work.h>
 #include <linux/kthread.h>
-#include <linux/llist.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/wait.h>
 #include <linux/wordpart.h>
-#include <linux/workqueue.h>
+
+#include "leaktrend_test.h"
 
 #define LT_RUNNING_MAX	16
 /* Finished jobs keep their line in "jobs" until their slot is needed. */
 #define LT_SLOTS	64
 #define LT_BATCH	16
 #define LT_LINE_MAX	256
-#define LT_NAME_MAX	32
-#define LT_SIZE_MAX	8192
+/* Of objects from slabs. */
+#define LT_SIZE		64
 #define LT_RATE_MAX	10000000
 #define LT_LIVE_MAX	1000000
 /* Objects on their way to another CPU before a job waits for them. */
@@ -68,21 +66,12 @@ static bool keep;
 module_param(keep, bool, 0644);
 MODULE_PARM_DESC(keep, "leave lost objects behind when the module goes away");
 
-enum lt_cache_kind { LT_KMALLOC, LT_OWN, LT_RECLAIM, LT_RCU, LT_CTOR };
-
-enum lt_ctx { LT_PROCESS, LT_HARDIRQ, LT_SOFTIRQ };
-
-enum lt_path {
-	LT_SINGLE, LT_BULK, LT_KREALLOC, LT_KFREE_RCU, LT_REMOTE, LT_SHEAF, LT_NOLOCK
-};
-
-enum lt_site { LT_SITE_A, LT_SITE_B, LT_HELPER_A, LT_HELPER_B };
-
-enum lt_state { LT_UNUSED, LT_RUNNING, LT_DONE };
-
 static const char * const lt_cache_names[] = {
 	[LT_KMALLOC] = "kmalloc", [LT_OWN] = "own", [LT_RECLAIM] = "reclaim",
 	[LT_RCU] = "rcu", [LT_CTOR] = "ctor",
+	[LT_PAGES] = "pages", [LT_LARGE] = "large", [LT_VMALLOC] = "vmalloc",
+	[LT_EXACT] = "exact", [LT_PAGE_FRAG] = "page_frag", [LT_HEADONLY] = "headonly",
+	[LT_BULK_PAGES] = "bulk", [LT_PERCPU] = "percpu",
 };
 
 static const char * const lt_ctx_names[] = {
@@ -100,77 +89,9 @@ static const char * const lt_site_names[] = {
 	[LT_HELPER_A] = "helper_a", [LT_HELPER_B] = "helper_b",
 };
 
-/**
- * struct lt_config - what a job is asked to do
- * @name: label in "jobs"
- * @size: bytes per object
- * @count: number of allocations, 0 = until stopped
- * @rate: allocations per second, 0 = as fast as possible
- * @lose: lose so many ...
- * @lose_of: ... of so many objects, spread evenly
- * @live: objects in flight
- * @cache: where objects come from
- * @ctx: context of the allocations
- * @path: allocator path taken
- * @site: function that allocates
- */
-struct lt_config {
-	char name[LT_NAME_MAX];
-	unsigned int size;
-	u64 count;
-	u64 rate;
-	unsigned int lose;
-	unsigned int lose_of;
-	unsigned int live;
-	enum lt_cache_kind cache;
-	enum lt_ctx ctx;
-	enum lt_path path;
-	enum lt_site site;
-};
-
-/* The part of an object that the module writes to. */
-struct lt_obj {
-	union {
-		struct lt_obj *next;
-		struct llist_node llnode;
-	};
-};
-
 /* For kfree_rcu(), which needs the space only once the object is off all lists. */
 struct lt_rcu_obj {
 	struct rcu_head rcu;
-};
-
-struct lt_job {
-	struct lt_config conf;
-	unsigned int id;
-	gfp_t gfp;
-	struct kmem_cache *cache;	/* NULL: kmalloc */
-
-	/* What drives it. */
-	struct task_struct *task;
-	struct hrtimer timer;
-	struct irq_work irq_work;
-	struct work_struct remote_work;
-	struct llist_head remote;
-	atomic_t remote_pending;
-	ktime_t started;
-	u64 settled;			/* frees known to be done; lt_mutex */
-
-	spinlock_t lock;		/* guards all below */
-	enum lt_state state;
-	bool stop;			/* do not rearm the timer */
-	u64 tried;
-	u64 allocs;
-	u64 frees;
-	u64 errors;
-	unsigned long held;
-	unsigned long lost;
-	u64 lose_acc;
-	struct lt_obj *lost_list;
-	struct lt_obj *held_first;
-	struct lt_obj *held_last;
-	ktime_t ended;
 };
 
 static struct lt_job lt_jobs[LT_SLOTS];
@@ -198,16 +119,6 @@ static bool lt_constructed(struct lt_job *job, struct lt_obj *obj)
 }
 
 /* ---- Allocation sites ---- */
-
-/*
- * Keeps the function that contains it from ending in a tail call, and, with a
- * @line of its own, from being folded with a twin: both would change the name
- * in the stack trace.
- */
-static __always_inline void lt_mark(const int line)
-{
-	asm volatile("" : : "i" (line) : "memory");
-}
 
 static noinline __noclone void *leaktrend_test_krealloc_base(size_t size, gfp_t gfp)
 {
@@ -243,6 +154,8 @@ lt_alloc(struct lt_job *job, void **objs, unsigned int n)
 {
 	unsigned int i;
 
+	if (job->page_ops)
+		return job->page_ops->alloc(job, objs, n);
 	if (job->conf.path == LT_BULK && job->cache)
 		return kmem_cache_alloc_bulk(job->cache, job->gfp, n, objs) ? n : 0;
 
@@ -315,14 +228,9 @@ static unsigned int (* const lt_sites[])(struct lt_job *, void **, unsigned int)
 
 /* ---- Freeing ---- */
 
-/* Hand @n objects back to the allocator, whatever the context. */
-static void lt_free_now(struct lt_job *job, void **objs, unsigned int n)
+static void lt_free_slab(struct lt_job *job, void **objs, unsigned int n)
 {
-	unsigned long flags;
 	unsigned int i;
-
-	if (!n)
-		return;
 
 	for (i = 0; i < n; i++) {
 		if (job->conf.cache == LT_CTOR)
@@ -342,6 +250,20 @@ static void lt_free_now(struct lt_job *job, void **objs, unsigned int n)
 	/* Without a cache this is kfree_bulk(). */
 	if (job->conf.path == LT_BULK)
 		kmem_cache_free_bulk(job->cache, n, objs);
+}
+
+/* Hand @n objects back to the allocator, whatever the context. */
+static void lt_free_now(struct lt_job *job, void **objs, unsigned int n)
+{
+	unsigned long flags;
+
+	if (!n)
+		return;
+
+	if (job->page_ops)
+		job->page_ops->free(job, objs, n);
+	else
+		lt_free_slab(job, objs, n);
 
 	spin_lock_irqsave(&job->lock, flags);
 	job->frees += n;
@@ -643,6 +565,11 @@ static void lt_settle(struct lt_job *job)
 
 /* ---- Jobs ---- */
 
+static bool lt_has_cache(const struct lt_config *conf)
+{
+	return conf->cache != LT_KMALLOC && !lt_get_page_ops(conf->cache);
+}
+
 static struct kmem_cache *lt_create_cache(const struct lt_config *conf, unsigned int id)
 {
 	struct kmem_cache_args args = {
@@ -662,11 +589,17 @@ static struct kmem_cache *lt_create_cache(const struct lt_config *conf, unsigned
 	return kmem_cache_create(name, conf->size, &args, flags);
 }
 
+/* Something is left that the job has to give back. */
+static bool lt_has_left(const struct lt_job *job)
+{
+	return job->held || job->lost || job->nr_tails;
+}
+
 /* A cache of its own goes as soon as the job has ended and nothing is left in it. */
 static void lt_put_cache(struct lt_job *job)
 {
 	lockdep_assert_held(&lt_mutex);
-	if (job->state == LT_RUNNING || job->held || job->lost)
+	if (job->state == LT_RUNNING || lt_has_left(job))
 		return;
 	kmem_cache_destroy(job->cache);
 	job->cache = NULL;
@@ -691,6 +624,8 @@ static void lt_stop(struct lt_job *job)
 	lt_done(job);
 	lt_drain(job, lt_pop_held);
 	lt_settle(job);
+	if (job->page_ops && job->page_ops->end)
+		job->page_ops->end(job);
 	lt_put_cache(job);
 }
 
@@ -699,6 +634,8 @@ static void lt_give_back(struct lt_job *job)
 	lockdep_assert_held(&lt_mutex);
 	lt_drain(job, lt_pop_lost);
 	lt_settle(job);
+	if (job->page_ops && job->page_ops->give_back)
+		job->page_ops->give_back(job);
 	lt_put_cache(job);
 }
 
@@ -726,7 +663,7 @@ static struct lt_job *lt_find_slot(void)
 			running++;
 			continue;
 		}
-		if (job->held || job->lost)
+		if (lt_has_left(job))
 			continue;
 		if (!slot || job->state < slot->state ||
 		    (job->state == slot->state && job->id < slot->id))
@@ -766,7 +703,7 @@ static int lt_start(const struct lt_config *conf)
 	job = lt_find_slot();
 	if (!job)
 		return -EBUSY;
-	if (conf->cache != LT_KMALLOC) {
+	if (lt_has_cache(conf)) {
 		cache = lt_create_cache(conf, lt_last_id + 1);
 		if (!cache)
 			return -ENOMEM;
@@ -779,7 +716,10 @@ static int lt_start(const struct lt_config *conf)
 	init_llist_head(&job->remote);
 	job->conf = *conf;
 	job->cache = cache;
+	job->page_ops = lt_get_page_ops(conf->cache);
 	job->gfp = conf->ctx == LT_PROCESS ? GFP_KERNEL : GFP_ATOMIC | __GFP_NOWARN;
+	if (job->page_ops)
+		job->gfp |= __GFP_NOWARN;
 	job->started = ktime_get();
 	if (!job->conf.name[0])
 		snprintf(job->conf.name, LT_NAME_MAX, "job%u", lt_last_id + 1);
@@ -854,7 +794,11 @@ static int lt_parse_word(const char *key, const char *val, struct lt_config *con
 	if (!strcmp(key, "name"))
 		return lt_parse_name(val, conf);
 	if (!strcmp(key, "size"))
-		return kstrtouint(val, 10, &conf->size);
+		return kstrtouint(val, 10, &conf->size) || conf->size == LT_UNSET;
+	if (!strcmp(key, "order"))
+		return kstrtouint(val, 10, &conf->order) || conf->order == LT_UNSET;
+	if (!strcmp(key, "comp"))
+		return kstrtobool(val, &conf->comp);
 	if (!strcmp(key, "count"))
 		return kstrtou64(val, 10, &conf->count);
 	if (!strcmp(key, "rate"))
@@ -882,31 +826,41 @@ static int lt_parse_word(const char *key, const char *val, struct lt_config *con
 	return i < 0 ? i : 0;
 }
 
-/* Combinations that the allocator does not have. */
-static int lt_check(const struct lt_config *conf)
+static const char *lt_check_slab(struct lt_config *conf)
 {
-	const char *why = NULL;
 	unsigned int min = sizeof(struct lt_obj);
 
+	if (conf->size == LT_UNSET)
+		conf->size = LT_SIZE;
 	if (conf->path == LT_KREALLOC)
 		min = 2 * sizeof(struct lt_obj);
 	else if (conf->path == LT_KFREE_RCU)
 		min = sizeof(struct lt_rcu_obj);
 
-	if (conf->size < min || conf->size > LT_SIZE_MAX)
-		why = "size out of range";
-	else if (conf->path == LT_KREALLOC && conf->cache != LT_KMALLOC)
-		why = "path=krealloc needs cache=kmalloc";
-	else if (conf->path == LT_NOLOCK && conf->cache != LT_KMALLOC)
-		why = "path=nolock needs cache=kmalloc";
-	else if (conf->path == LT_SHEAF && conf->cache == LT_KMALLOC)
-		why = "path=sheaf needs a cache of its own";
-	else if (conf->path == LT_KFREE_RCU &&
-		 (conf->cache == LT_RCU || conf->cache == LT_CTOR))
-		why = "path=kfree_rcu overwrites objects, which cache=rcu and ctor forbid";
-	else if (conf->path == LT_BULK && conf->ctx == LT_HARDIRQ)
-		why = "path=bulk needs interrupts enabled";
+	if (conf->order != LT_UNSET || conf->comp)
+		return "order and comp are for pages";
+	if (conf->size < min || conf->size > KMALLOC_MAX_CACHE_SIZE)
+		return "size out of range";
+	if (conf->path == LT_KREALLOC && conf->cache != LT_KMALLOC)
+		return "path=krealloc needs cache=kmalloc";
+	if (conf->path == LT_NOLOCK && conf->cache != LT_KMALLOC)
+		return "path=nolock needs cache=kmalloc";
+	if (conf->path == LT_SHEAF && conf->cache == LT_KMALLOC)
+		return "path=sheaf needs a cache of its own";
+	if (conf->path == LT_KFREE_RCU &&
+	    (conf->cache == LT_RCU || conf->cache == LT_CTOR))
+		return "path=kfree_rcu overwrites objects, which cache=rcu and ctor forbid";
+	if (conf->path == LT_BULK && conf->ctx == LT_HARDIRQ)
+		return "path=bulk needs interrupts enabled";
+	return NULL;
+}
 
+/* Combinations that the allocator does not have. Fills in the size. */
+static int lt_check(struct lt_config *conf)
+{
+	const char *why;
+
+	why = lt_get_page_ops(conf->cache) ? lt_check_pages(conf) : lt_check_slab(conf);
 	if (why) {
 		pr_warn("%s\n", why);
 		return -EINVAL;
@@ -955,7 +909,9 @@ static char *lt_get_line(char *buf, const char __user *ubuf, size_t count)
 static ssize_t lt_start_write(struct file *file, const char __user *ubuf,
 			      size_t count, loff_t *ppos)
 {
-	struct lt_config conf = { .size = 64, .live = 16, .lose_of = 1 };
+	struct lt_config conf = {
+		.size = LT_UNSET, .order = LT_UNSET, .live = 16, .lose_of = 1,
+	};
 	char buf[LT_LINE_MAX];
 	char *line;
 	int ret;
@@ -1073,13 +1029,14 @@ static int lt_jobs_show(struct seq_file *m, void *v)
 		last = job->id;
 
 		spin_lock_irq(&job->lock);
-		seq_printf(m, "id=%u name=%s state=%s allocs=%llu frees=%llu held=%lu lost=%lu bytes=%llu errors=%llu ms=%lld\n",
+		seq_printf(m, "id=%u name=%s state=%s allocs=%llu frees=%llu held=%lu lost=%lu bytes=%llu errors=%llu ms=%lld pages=%llu page_allocs=%llu page_frees=%llu\n",
 			   job->id, job->conf.name,
 			   job->state == LT_RUNNING ? "running" : "done",
 			   job->allocs, job->frees, job->held, job->lost,
 			   (u64)(job->held + job->lost) * job->conf.size, job->errors,
 			   ktime_ms_delta(job->state == LT_RUNNING ? ktime_get() :
-					  job->ended, job->started));
+					  job->ended, job->started),
+			   lt_held_pages(job), job->page_allocs, job->page_frees);
 		spin_unlock_irq(&job->lock);
 	}
 }
@@ -1123,17 +1080,17 @@ static void __exit lt_exit(void)
 		lt_stop(job);
 		/* Lost objects that stay keep the cache that they are from. */
 		if (keep)
-			left += job->lost;
+			left += job->lost + job->nr_tails;
 		else
 			lt_give_back(job);
 	}
 	mutex_unlock(&lt_mutex);
 	if (left)
-		pr_info("left %lu objects behind\n", left);
+		pr_info("left %lu objects and tail pages behind\n", left);
 }
 
 module_init(lt_init);
 module_exit(lt_exit);
 
-MODULE_DESCRIPTION("Slab allocations, frees and leaks on command for leaktrend's tests");
+MODULE_DESCRIPTION("Allocations, frees and leaks on command for leaktrend's tests");
 MODULE_LICENSE("GPL");
