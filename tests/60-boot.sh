@@ -6,7 +6,7 @@
 scratch_dir
 unset CMD APPEND
 config=${CONFIG:-x86_64}
-export CONFIG=$config TIMEOUT=${TIMEOUT:-900}
+export CONFIG=$config TIMEOUT=${TIMEOUT:-1800}
 need "$config: the patched kernel builds" scripts/build
 select_kernel
 select_build
