@@ -6,7 +6,7 @@
 scratch_dir
 unset CMD APPEND
 config=${CONFIG:-x86_64}
-export CONFIG=$config TIMEOUT=${TIMEOUT:-900}
+export CONFIG=$config TIMEOUT=${TIMEOUT:-1800}
 need "$config: the patched kernel builds" scripts/build
 select_kernel
 select_build
@@ -40,9 +40,18 @@ same "$config: leaktrend=standby boots, and is switched on and off" 0 $?
 contains "$config: leaktrend=standby waits" "$status" '^state: standby$'
 clean "$config: leaktrend=standby" "$SCRATCH/standby.log"
 
+# All of them with page_owner, whose stacks are then those of the sites of pages;
+# without it those that look at pages, which are sampled then.
 LOG=$SCRATCH/kselftest.log CMD='cd /kselftest && ./run_kselftest.sh' scripts/vm >"$SCRATCH/kselftest.out"
 same "$config: kselftest ran" 0 $?
 tr -d '\r' <"$SCRATCH/kselftest.out" >&2
 ktap "$SCRATCH/kselftest.out" "$config: kselftest"
 clean "$config: kselftest" "$SCRATCH/kselftest.log"
+
+NOPARAMS=1 APPEND=leaktrend=on LOG=$SCRATCH/sampled.log \
+	CMD='cd /kselftest && ./run_kselftest.sh -t leaktrend:pages.sh' scripts/vm >"$SCRATCH/sampled.out"
+same "$config: kselftest without page_owner ran" 0 $?
+tr -d '\r' <"$SCRATCH/sampled.out" >&2
+ktap "$SCRATCH/sampled.out" "$config: kselftest without page_owner"
+clean "$config: kselftest without page_owner" "$SCRATCH/sampled.log"
 done_testing
