@@ -137,12 +137,14 @@ struct lt_evidence {
  * @verdict:	 The verdict.
  * @above:	 For how many rounds in a row it has been worse than that.
  * @below:	 For how many it has been better.
+ * @peak:	 Most bytes outstanding at the end of a round since it was LT_NONE.
  * @changed_ms:	 When it last changed, on the clock of struct round_end.
  */
 struct lt_state {
 	enum lt_verdict verdict;
 	u32 above;
 	u32 below;
+	u64 peak;
 	u64 changed_ms;
 };
 
@@ -552,8 +554,8 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
 
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms);
-void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u32 calm_rounds,
-		      u64 now_ms);
+void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes,
+		      u32 calm_rounds, u64 now_ms);
 bool leaktrend_grew(const u32 *v, unsigned int n);
 unsigned int leaktrend_grown_since(const u32 *v, unsigned int n);
 u64 leaktrend_gap_scale(u32 rate);

@@ -632,12 +632,21 @@ static void verdicts_follow_slowly(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rounds); i++) {
 		enum lt_verdict was = state.verdict;
 
-		leaktrend_follow(&state, rounds[i].is, 3, 1000 + i);
+		leaktrend_follow(&state, rounds[i].is, 1000, 3, 1000 + i);
 		KUNIT_EXPECT_EQ_MSG(test, state.verdict, rounds[i].shown, "round %u", i);
 		if (state.verdict != was)
 			changed = 1000 + i;
 		KUNIT_EXPECT_EQ_MSG(test, state.changed_ms, changed, "round %u", i);
 	}
+
+	/* Half of it is still much, less is not worth a line. */
+	leaktrend_follow(&state, LT_NONE, 3000, 3, 2000);
+	KUNIT_EXPECT_EQ(test, state.verdict, LT_GROWING);
+	leaktrend_follow(&state, LT_NONE, 1500, 3, 2001);
+	KUNIT_EXPECT_EQ(test, state.verdict, LT_GROWING);
+	leaktrend_follow(&state, LT_NONE, 1499, 3, 2002);
+	KUNIT_EXPECT_EQ(test, state.verdict, LT_NONE);
+	KUNIT_EXPECT_EQ(test, state.changed_ms, 2002ULL);
 }
 
 struct slope_data {

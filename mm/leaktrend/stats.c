@@ -219,17 +219,25 @@ static int severity(enum lt_verdict verdict)
  * leaktrend_follow() - Let the verdict that is shown follow that of a round.
  * @state:	 What is shown.
  * @verdict:	 What the rules say in this round.
+ * @bytes:	 What is outstanding at its end.
  * @calm_rounds: For how many rounds it must be better to be shown as such.
  * @now_ms:	 When the round ended.
  *
  * A verdict must have been worse for LT_CONFIRM_ROUNDS in a row, as samples can
  * rise by chance, and what was shown once is not taken back because of a single
- * round in which it fell. What stops growing is not forgotten: it is SETTLED.
+ * round in which it fell. What stops growing is not forgotten: it is SETTLED. It
+ * is forgotten, and at once, when more than half of it has been given back.
  */
-void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u32 calm_rounds,
-		      u64 now_ms)
+void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes,
+		      u32 calm_rounds, u64 now_ms)
 {
 	int is = severity(verdict), was = severity(state->verdict);
+
+	state->peak = state->verdict == LT_NONE ? bytes : max(state->peak, bytes);
+	if (!is && bytes < state->peak / 2) {
+		*state = (struct lt_state){ .changed_ms = now_ms };
+		return;
+	}
 
 	state->above = is > was ? state->above + 1 : 0;
 	state->below = is < was ? state->below + 1 : 0;
