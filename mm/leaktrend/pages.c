@@ -356,6 +356,7 @@ noinline void __leaktrend_page_free(struct page *page, unsigned int order)
 noinline void __leaktrend_page_slab(struct page *page, unsigned int order)
 {
 	struct page_ext *page_ext = page_ext_get(page);
+	struct lt_site *site = NULL;
 	u32 round;
 	u64 word;
 
@@ -364,21 +365,21 @@ noinline void __leaktrend_page_slab(struct page *page, unsigned int order)
 
 	round = READ_ONCE(leaktrend_round);
 	word = READ_ONCE(*leaktrend_page_word(page_ext));
-	if (word & WORD_SAMPLED) {
-		struct lt_site *site = word_site(word);
+	if (word & WORD_SAMPLED)
+		site = word_site(word);
+	else if (leaktrend_page_owner())
+		site = find_owned(page_owner_stack(page_ext));
+	if (site)
+		WRITE_ONCE(site->class, LT_CLASS_SLAB);
 
+	if (word & WORD_SAMPLED && leaktrend_page_owner()) {
+		/* It lives on, but without a word nobody knows since when. */
 		if (site)
-			WRITE_ONCE(site->class, LT_CLASS_SLAB);
-		if (leaktrend_page_owner()) {
-			/* It lives on, without a word nobody knows since when. */
-			if (site)
-				leaktrend_site_forget_birth(site, 1UL << order,
-							    word_birth(word, round),
-							    round);
-			set_words(page, order, 0);
-		} else {
-			remove_samples(page, order, round);
-		}
+			leaktrend_site_forget_birth(site, 1UL << order,
+						    word_birth(word, round), round);
+		set_words(page, order, 0);
+	} else if (word & WORD_SAMPLED) {
+		remove_samples(page, order, round);
 	}
 	page_ext_put(page_ext);
 }
@@ -407,6 +408,58 @@ noinline void __leaktrend_folio_migrate(struct folio *new, struct folio *old)
 		}
 	}
 	rcu_read_unlock();
+}
+
+/* What pages are for */
+
+/* Is it allocated, and from that site? */
+static bool is_page_of(const struct lt_site *site, struct page_ext *page_ext)
+{
+	u64 word;
+
+	if (leaktrend_page_owner())
+		return test_bit(PAGE_EXT_OWNER_ALLOCATED, &page_ext->flags) &&
+		       page_owner_stack(page_ext) == site->record;
+
+	word = READ_ONCE(*leaktrend_page_word(page_ext));
+	return word & WORD_SAMPLED && FIELD_GET(WORD_SITE, word) == site->id;
+}
+
+/*
+ * What a page is for shows only after it has been allocated. If it changes hands
+ * while we look the answer is about another, and is put right in a later round.
+ */
+static void classify(struct lt_site *site, const struct page *page,
+		     struct page_ext *page_ext)
+{
+	const struct folio *folio = (const struct folio *)compound_head(page);
+	enum lt_class class = READ_ONCE(site->class);
+
+	if (PageSlab(&folio->page))
+		class = LT_CLASS_SLAB;
+	else if (PageTable(&folio->page))
+		class = LT_CLASS_PAGE_TABLE;
+	else if (folio_test_lru(folio) || folio_test_anon(folio) ||
+		 folio_test_hugetlb(folio))
+		class = LT_CLASS_USER;
+	else if (leaktrend_page_owner() &&
+		 class_of(page_owner_gfp(page_ext)) == LT_CLASS_USER)
+		class = LT_CLASS_USER;
+	WRITE_ONCE(site->class, class);
+}
+
+/* From the last page that a site got, if it still has it. */
+static void update_class(struct lt_site *site)
+{
+	unsigned long pfn = READ_ONCE(site->example);
+	const struct page *page = pfn ? pfn_to_online_page(pfn) : NULL;
+	struct page_ext *page_ext = page ? page_ext_get(page) : NULL;
+
+	if (!page_ext)
+		return;
+	if (is_page_of(site, page_ext))
+		classify(site, page, page_ext);
+	page_ext_put(page_ext);
 }
 
 /* All of memory, and the rounds */
@@ -463,24 +516,30 @@ static struct lt_site *add_stack(const struct stack_record *record)
 	return leaktrend_site_get(&origin, GFP_NOWAIT);
 }
 
+/* Under leaktrend_mutex: a stack was found that no hook had made a site of. */
+static bool stacks_added;
+
 static void add_listed_stack(const struct stack_record *record)
 {
 	rcu_read_lock();
-	add_stack(record);
+	if (!find_owned(record) && add_stack(record))
+		stacks_added = true;
 	rcu_read_unlock();
 }
 
-/* Stacks that page_owner had no memory to list, too. */
+/* Stacks that page_owner had no memory to list, too, and what all are for. */
 static void add_page(struct page *page, struct page_ext *page_ext)
 {
 	const struct stack_record *record = page_owner_stack(page_ext);
 	struct lt_site *site;
 
-	if (PageBuddy(page) || !record)
+	if (!record || !test_bit(PAGE_EXT_OWNER_ALLOCATED, &page_ext->flags))
 		return;
 	site = add_stack(record);
-	if (site && !site->example)
+	if (site && !site->example) {
 		WRITE_ONCE(site->example, page_to_pfn(page));
+		classify(site, page, page_ext);
+	}
 }
 
 /**
@@ -516,61 +575,6 @@ void leaktrend_pages_purge(void)
 	walk_pages(clear_word);
 }
 
-static bool is_page_of(const struct lt_site *site, const struct page *page)
-{
-	struct page_ext *page_ext = page_ext_get(page);
-	bool is;
-
-	if (!page_ext)
-		return false;
-	if (leaktrend_page_owner()) {
-		is = page_owner_stack(page_ext) == site->record;
-	} else {
-		u64 word = READ_ONCE(*leaktrend_page_word(page_ext));
-
-		is = word & WORD_SAMPLED && FIELD_GET(WORD_SITE, word) == site->id;
-	}
-	page_ext_put(page_ext);
-	return is;
-}
-
-/* Of a site that was made by its first page that is known already. */
-static bool was_movable(const struct page *page)
-{
-	struct page_ext *page_ext = leaktrend_page_owner() ? page_ext_get(page) : NULL;
-	bool movable;
-
-	if (!page_ext)
-		return false;
-	movable = page_owner_gfp(page_ext) & __GFP_MOVABLE;
-	page_ext_put(page_ext);
-	return movable;
-}
-
-/*
- * What the pages of a site are for shows only after they have been allocated. If
- * the page looked at changes hands meanwhile the answer is about another, and is
- * put right in a later round.
- */
-static void update_class(struct lt_site *site)
-{
-	unsigned long pfn = READ_ONCE(site->example);
-	const struct page *page = pfn ? pfn_to_online_page(pfn) : NULL;
-	const struct folio *folio;
-
-	if (!page || PageBuddy(page) || !is_page_of(site, page))
-		return;
-
-	folio = (const struct folio *)compound_head(page);
-	if (PageSlab(&folio->page))
-		WRITE_ONCE(site->class, LT_CLASS_SLAB);
-	else if (PageTable(&folio->page))
-		WRITE_ONCE(site->class, LT_CLASS_PAGE_TABLE);
-	else if (folio_test_lru(folio) || folio_test_anon(folio) ||
-		 folio_test_hugetlb(folio) || was_movable(page))
-		WRITE_ONCE(site->class, LT_CLASS_USER);
-}
-
 /**
  * leaktrend_pages_round() - What is to be found out about pages once per round.
  *
@@ -582,9 +586,13 @@ void leaktrend_pages_round(void)
 
 	lockdep_assert_held(&leaktrend_mutex);
 
-	/* There may be stacks that have been left out so far. */
-	if (leaktrend_page_owner())
+	if (leaktrend_page_owner()) {
+		/* There may be stacks that have been left out so far, but rarely. */
+		stacks_added = false;
 		page_owner_walk_stacks(add_listed_stack);
+		if (stacks_added)
+			walk_pages(add_page);
+	}
 
 	get_online_mems();
 	leaktrend_for_each_site(site) {
