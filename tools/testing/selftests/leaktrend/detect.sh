@@ -358,9 +358,65 @@ test_churn() {
 	result "churn at rate 100"
 }
 
+# held SITE: which rules held for it in the last round.
+held() {
+	site_block "$1" | sed -n 's/^held    : //p'
+}
+
+# One object in 12 rounds: no 8 rounds rise in both halves, but 8 spans of 8 do.
+test_slow_leak() {
+	local round found=
+
+	detector 0 1
+	for ((round = 1; round <= 128; round++)); do
+		if ((round % 12 == 1)); then
+			job_start "count=1 lose=1/1"
+			job_wait "$JOB"
+		fi
+		scan
+		want_true "suspect in round $round already" \
+			[ "$round" -gt 64 -o -z "$(sites_in suspects leaktrend_test_leak_a)" ] || break
+		[ "$(verdict leaktrend_test_leak_a)" != LIKELY_LEAK ] || { found=$round; break; }
+	done
+	want_true "not found in 128 rounds" [ -n "$found" ]
+	want_true "held is '$(held "$(sites_in trends leaktrend_test_leak_a)")'" \
+		grep -q ' over 8 x 8 rounds, ' <<<"$(held "$(sites_in trends leaktrend_test_leak_a)")"
+	drop_load
+	result "slow leak (round ${found:-none})"
+}
+
+# What stops growing says so, and what grows on is a leak again.
+test_settles() {
+	local site round leak
+
+	detector 8K 1
+	for round in 1 2; do
+		job_start "rate=2000 lose=1/1"
+		leak=$JOB
+		for ((i = 1; i <= BOUND; i++)); do
+			round_after "$leak" 200 || break
+			[ "$(verdict leaktrend_test_leak_a)" != LIKELY_LEAK ] || break
+		done
+		want "verdict while it grows, time $round" "$(verdict leaktrend_test_leak_a)" LIKELY_LEAK
+		job_stop "$leak"
+		site=$(sites_in trends leaktrend_test_leak_a)
+		# The elders rise for elder_rounds more, then it must be calm for min_rounds.
+		scan 3
+		want "verdict soon after" "$(verdict leaktrend_test_leak_a)" LIKELY_LEAK
+		scan 17
+		want "verdict when it has stopped, time $round" "$(verdict leaktrend_test_leak_a)" SETTLED
+		want "suspect when it has stopped" "$(sites_in suspects leaktrend_test_leak_a)" "$site"
+		want_true "when is not said" grep -q '^changed : [0-9.]* s ago$' <<<"$(site_block "$site")"
+	done
+	echo all >"$MOD/free"
+	scan
+	want "verdict when given back" "$(sites_in suspects leaktrend_test_leak_a)" ""
+	result "leak that stops, and begins again"
+}
+
 lt_require
 
-ktap_set_plan 15
+ktap_set_plan 17
 test_leak 1 200 2000
 test_leak 100 2500 10000
 test_three_rules
@@ -375,6 +431,8 @@ test_helper
 test_estimate
 test_mixed_rates
 test_churn
+test_slow_leak
+test_settles
 
 lines=$(splats)
 want "the kernel's log" "$lines" ""

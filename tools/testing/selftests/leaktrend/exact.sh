@@ -251,9 +251,10 @@ test_unload() {
 	result "unloading gives all objects back"
 }
 
-# What a module leaves behind stays outstanding when it is gone.
+# What a module leaves behind stays outstanding when it is gone, and is known as such:
+# with the names in its stack, and apart from what the module does when it is back.
 test_orphans() {
-	local sites
+	local sites stack
 
 	clear_all
 	job_start "$DEFAULTS"
@@ -261,20 +262,38 @@ test_orphans() {
 	job_stop "$JOB"
 	job_read "$JOB"
 	sites=$(sites_in trends leaktrend_test_leak_a)
+	stack=$(site_block "$sites" | sed -n '/^stack trace:/,$p')
 	want_true "cannot unload" unload_module
 	scan
 	site_read "$sites"
 	want "outstanding" "$S_outstanding" "$J_lost"
 	want "frees" "$S_frees" "$J_frees"
+	want "verdict" "$S_verdict" ORPHANED
+	want "stack" "$(site_block "$sites" suspects | sed -n '/^stack trace:/,$p')" "$stack"
 	want_true "cannot load again" load_module
 	result "orphans stay outstanding"
+
+	job_start "count=100 lose=1/1" || unmet "cannot start a job"
+	job_wait "$JOB"
+	scan
+	site_read "$sites"
+	want "outstanding of the orphans" "$S_outstanding" "$J_lost"
+	want "verdict of the orphans" "$S_verdict" ORPHANED
+	want "names of the orphans" "$(site_block "$sites" | sed -n '/^stack trace:/,$p')" "$stack"
+	sites=$(sites_in trends leaktrend_test_leak_a | grep -vx "$sites")
+	site_read "$sites"
+	want "sites of the module that is back" "$S_sites" 1
+	want "outstanding of the module that is back" "$S_outstanding" 100
+	want_true "it is an orphan, too" [ "$S_verdict" != ORPHANED ]
+	job_free "$JOB"
+	result "orphans stay apart from what comes later"
 }
 
 lt_require
 CPUS=$(grep -c "^processor" /proc/cpuinfo)
 RT=$(uname -v | grep PREEMPT_RT)
 
-ktap_set_plan $(($(echo "$CASES" | wc -l) + 5))
+ktap_set_plan $(($(echo "$CASES" | wc -l) + 6))
 while IFS="|" read -r name func words; do
 	run_case "$name" "$func" "$words"
 done <<<"$CASES"

@@ -218,7 +218,7 @@ test_status() {
 }
 
 test_sites() {
-	local verdicts='(LIKELY_LEAK|GROWING|CACHE_GROWTH|IGNORED|NONE)'
+	local verdicts='(ORPHANED|LIKELY_LEAK|GROWING|CACHE_GROWTH|SETTLED|IGNORED|NONE)'
 	local numbers='( [0-9]+){8} -?[0-9]+ [0-9]+'
 	local slab='slab (kernel|reclaimable) 0x[0-9a-f]+ [^ ]+'
 	local page='page (kernel|user|page_table|slab) 0x[0-9a-f]+ -'
@@ -245,27 +245,41 @@ bad_blocks() {
 				print NR ": " $0
 		}
 		BEGIN {
-			n = 13
+			n = 14
 			form[0] = "^site #[0-9]+, stack_id=0x[0-9a-f]+, " \
 				  "outstanding=[0-9]+, bytes=[0-9]+$"
 			form[1] = "^frees   : [0-9]+$"
 			form[2] = "^trend   : \\[([0-9]+(, [0-9]+)*)?\\]$"
-			form[3] = "^status  : (LIKELY_LEAK|GROWING|CACHE_GROWTH|IGNORED|NONE)$"
+			form[3] = "^status  : (ORPHANED|LIKELY_LEAK|GROWING|CACHE_GROWTH|" \
+				  "SETTLED|IGNORED|NONE)$"
 			form[4] = "^kind    : (slab|page)$"
 			form[5] = "^class   : (kernel|reclaimable|user|page_table|slab)$"
 			form[6] = "^cache   : [^ ].*$"
 			form[7] = "^allocs  : [0-9]+$"
-			form[8] = "^oldest  : [0-9]+\\.[0-9][0-9][0-9] s$"
-			form[9] = "^survive : [0-9]+ of [0-9]+ generations$"
-			form[10] = "^elders  : [0-9]+$"
-			form[11] = "^growth  : [+-][0-9]+ bytes/h, " \
+			time = "[0-9]+\\.[0-9][0-9][0-9] s"
+			form[8] = "^held    : (no growth|growth of (low-water mark|elders|" \
+				  "low-water mark and elders) over [0-9]+( x [0-9]+)? rounds, " \
+				  "since " time " ago)(; size)?(; age)?(; error)?" \
+				  "(; reclaim ran)?$"
+			form[9] = "^oldest  : " time "$"
+			form[10] = "^survive : [0-9]+ of [0-9]+ generations$"
+			form[11] = "^elders  : [0-9]+$"
+			form[12] = "^growth  : [+-][0-9]+ bytes/h \\([+-][0-9]+ \\.\\. [+-][0-9]+\\), " \
 				   "tau=-?[01]\\.[0-9][0-9] \\([0-9]+ rounds\\)$"
-			form[12] = "^error   : \\+-[0-9]+\\.[0-9] %$"
-			form[13] = "^stack trace:$"
+			form[13] = "^error   : \\+-[0-9]+\\.[0-9] %$"
+			form[14] = "^stack trace:$"
 		}
 		# Pages have no cache.
 		line == 6 && page { line++ }
 		line == 4 { page = /page/ }
+		# Not every site has changed its verdict, or grows.
+		line == 8 && /^changed : / { expect("^changed : " time " ago$"); next }
+		line == 9 && /^missing : / {
+			expect("^missing : (nothing|((size|age|error) \\(.* of .*\\)|" \
+			       "low-water mark that grows although reclaim runs|" \
+			       "[a-z_]+ memory is no leak of the kernel.s|, )+)$")
+			next
+		}
 		line <= n { expect(form[line++]); next }
 		/^ / {
 			expect("^ [A-Za-z0-9_.$]+\\+0x[0-9a-f]+/0x[0-9a-f]+" \
@@ -333,7 +347,7 @@ test_suspects() {
 	want_true "a growing site is no suspect" [ -n "$(sites_in suspects leaktrend_test_leak_a)" ]
 	want "suspects in status" "$(status_get suspects)" "$(grep -c '^site #' "$LT/suspects")"
 	want "blocks of sites with another verdict" "$(grep '^status  : ' "$LT/suspects" |
-		grep -cvE ': (LIKELY_LEAK|GROWING|CACHE_GROWTH)$')" 0
+		grep -cvE ': (ORPHANED|LIKELY_LEAK|GROWING|CACHE_GROWTH|SETTLED)$')" 0
 	drop_load
 	result "blocks of suspects"
 }
