@@ -128,7 +128,12 @@ static void find_growth(const struct lt_site *site, struct lt_evidence *e)
 		}
 
 		low_grew = series_grew(e, last, level, low, n, window);
-		elders_grew = series_grew(e, last, level, elders, n, window);
+		/*
+		 * A pool that was emptied and fills up again has more and more
+		 * elders. A leak has more than there ever were.
+		 */
+		elders_grew = leaktrend_highest(elders, n - window, elders[n - 1]) &&
+			      series_grew(e, last, level, elders, n, window);
 		if (!low_grew && !elders_grew)
 			continue;
 		if (!e->low_grew && !e->elders_grew) {
@@ -137,8 +142,8 @@ static void find_growth(const struct lt_site *site, struct lt_evidence *e)
 		}
 		e->low_grew |= low_grew;
 		e->elders_grew |= elders_grew;
-		e->reclaimed |= end_of(last, level, 0)->scanned !=
-				end_of(last, level, window - 1)->scanned;
+		e->reclaimed |= low_grew && end_of(last, level, 0)->scanned !=
+					    end_of(last, level, window - 1)->scanned;
 	}
 }
 

@@ -558,6 +558,7 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
 		      u32 calm_rounds, u64 now_ms);
 bool leaktrend_grew(const u32 *v, unsigned int n);
 unsigned int leaktrend_grown_since(const u32 *v, unsigned int n);
+bool leaktrend_highest(const u32 *v, unsigned int n, u32 last);
 u64 leaktrend_gap_scale(u32 rate);
 u32 leaktrend_gap_draw(u64 scale, u32 random);
 

@@ -590,6 +590,11 @@ static void grown_since(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, leaktrend_grown_since(cases[i].v, 8),
 				    cases[i].since, "case %u", i);
 	KUNIT_EXPECT_EQ(test, leaktrend_grown_since(cases[0].v, 1), 0U);
+
+	KUNIT_EXPECT_TRUE(test, leaktrend_highest(cases[0].v, 0, 0));
+	KUNIT_EXPECT_TRUE(test, leaktrend_highest(cases[0].v, 7, 8));
+	KUNIT_EXPECT_FALSE(test, leaktrend_highest(cases[0].v, 8, 8));
+	KUNIT_EXPECT_FALSE(test, leaktrend_highest(cases[1].v, 7, 8));
 }
 
 /* What is shown for each round of a sequence, with 3 rounds of calm. */

@@ -209,6 +209,23 @@ unsigned int leaktrend_grown_since(const u32 *v, unsigned int n)
 	return i;
 }
 
+/**
+ * leaktrend_highest() - Has there never been so much?
+ * @v:	  Earlier values.
+ * @n:	  How many, can be none.
+ * @last: The last value.
+ *
+ * Return: true if all are less than the last one.
+ */
+bool leaktrend_highest(const u32 *v, unsigned int n, u32 last)
+{
+	while (n--) {
+		if (v[n] >= last)
+			return false;
+	}
+	return true;
+}
+
 /* SETTLED is what is shown of something that does not grow. */
 static int severity(enum lt_verdict verdict)
 {
