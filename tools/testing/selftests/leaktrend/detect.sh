@@ -367,7 +367,7 @@ held() {
 
 # One object in 12 rounds: no 8 rounds rise in both halves, but 8 spans of 8 do.
 test_slow_leak() {
-	local round found=
+	local round rules found=
 
 	detector 0 1
 	for ((round = 1; round <= 128; round++)); do
@@ -376,43 +376,54 @@ test_slow_leak() {
 			job_wait "$JOB"
 		fi
 		scan
-		want_true "suspect in round $round already" \
-			[ "$round" -gt 64 -o -z "$(sites_in suspects leaktrend_test_leak_a)" ] || break
+		[ "$round" -gt 64 ] || never_suspect leak_a $round || break
 		[ "$(verdict leaktrend_test_leak_a)" != LIKELY_LEAK ] || { found=$round; break; }
 	done
 	want_true "not found in 128 rounds" [ -n "$found" ]
-	want_true "held is '$(held "$(sites_in trends leaktrend_test_leak_a)")'" \
-		grep -q ' over 8 x 8 rounds, ' <<<"$(held "$(sites_in trends leaktrend_test_leak_a)")"
+	rules=$(held "$(sites_in trends leaktrend_test_leak_a)")
+	want_true "held is '$rules'" grep -q ' over 8 x 8 rounds, ' <<<"$rules"
 	drop_load
 	result "slow leak (round ${found:-none})"
 }
 
+# leak_a_is VERDICT WHEN: what its only site must be.
+leak_a_is() {
+	want "verdict $2" "$(verdict leaktrend_test_leak_a)" "$1"
+}
+
+# grow_to_leak: starts a leak, JOB, and waits for the verdict.
+grow_to_leak() {
+	local round
+
+	job_start "rate=2000 lose=1/1"
+	for ((round = 1; round <= BOUND; round++)); do
+		round_after "$JOB" 200 || break
+		[ "$(verdict leaktrend_test_leak_a)" != LIKELY_LEAK ] || break
+	done
+}
+
 # What stops growing says so, and what grows on is a leak again.
 test_settles() {
-	local site round leak
+	local site block when
 
 	detector 8K 1
-	for round in 1 2; do
-		job_start "rate=2000 lose=1/1"
-		leak=$JOB
-		for ((i = 1; i <= BOUND; i++)); do
-			round_after "$leak" 200 || break
-			[ "$(verdict leaktrend_test_leak_a)" != LIKELY_LEAK ] || break
-		done
-		want "verdict while it grows, time $round" "$(verdict leaktrend_test_leak_a)" LIKELY_LEAK
-		job_stop "$leak"
+	for when in once again; do
+		grow_to_leak
+		leak_a_is LIKELY_LEAK "while it grows, $when"
+		job_stop "$JOB"
 		site=$(sites_in trends leaktrend_test_leak_a)
 		# The elders rise for elder_rounds more, then it must be calm for min_rounds.
 		scan 3
-		want "verdict soon after" "$(verdict leaktrend_test_leak_a)" LIKELY_LEAK
+		leak_a_is LIKELY_LEAK "soon after, $when"
 		scan 17
-		want "verdict when it has stopped, time $round" "$(verdict leaktrend_test_leak_a)" SETTLED
-		want "suspect when it has stopped" "$(sites_in suspects leaktrend_test_leak_a)" "$site"
-		want_true "when is not said" grep -q '^changed : [0-9.]* s ago$' <<<"$(site_block "$site")"
+		leak_a_is SETTLED "when it has stopped, $when"
+		want "suspect then" "$(sites_in suspects leaktrend_test_leak_a)" "$site"
+		block=$(site_block "$site")
+		want_true "when is not said" grep -q '^changed : [0-9.]* s ago$' <<<"$block"
 	done
 	echo all >"$MOD/free"
 	scan
-	want "verdict when given back" "$(sites_in suspects leaktrend_test_leak_a)" ""
+	want "suspect when given back" "$(sites_in suspects leaktrend_test_leak_a)" ""
 	result "leak that stops, and begins again"
 }
 

@@ -264,7 +264,9 @@ bad_blocks() {
 			form[9] = "^oldest  : " time "$"
 			form[10] = "^survive : [0-9]+ of [0-9]+ generations$"
 			form[11] = "^elders  : [0-9]+$"
-			form[12] = "^growth  : [+-][0-9]+ bytes/h \\([+-][0-9]+ \\.\\. [+-][0-9]+\\), " \
+			slope = "[+-][0-9]+"
+			form[12] = "^growth  : " slope " bytes/h " \
+				   "\\(" slope " \\.\\. " slope "\\), " \
 				   "tau=-?[01]\\.[0-9][0-9] \\([0-9]+ rounds\\)$"
 			form[13] = "^error   : \\+-[0-9]+\\.[0-9] %$"
 			form[14] = "^stack trace:$"

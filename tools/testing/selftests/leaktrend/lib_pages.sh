@@ -93,7 +93,8 @@ start_leaks() {
 		case $words in
 		*headonly*) lose=0 ;;
 		esac
-		job_start "rate=100 count=5000 lose=$lose live=4 $words" || unmet "cannot start: $words"
+		job_start "rate=100 count=5000 lose=$lose live=4 $words" ||
+			unmet "cannot start: $words"
 		LEAKING+=" $JOB"
 	done <<<"$LEAKS"
 	while read -r words; do

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2086,SC2317,SC2329 # steps are called by name, with their words
 #
 # With page_owner=on leaktrend and page_owner never disagree on a page.
 #
@@ -338,7 +339,8 @@ bad_records() {
 			form[7] = "^oldest: [0-9]+\\.[0-9][0-9][0-9] s$"
 			form[8] = "^survive: [0-9]+ of [0-9]+ generations$"
 			form[9] = "^elders: [0-9]+$"
-			form[10] = "^growth: [+-][0-9]+ bytes/h \\([+-][0-9]+ \\.\\. [+-][0-9]+\\), " \
+			slope = "[+-][0-9]+"
+			form[10] = "^growth: " slope " bytes/h \\(" slope " \\.\\. " slope "\\), " \
 				  "tau=-?[01]\\.[0-9][0-9] \\([0-9]+ rounds\\)$"
 		}
 		state == "any" { if (/^$/) line = frames = state = ""; next }
@@ -422,8 +424,8 @@ test_show_suspects() {
 	want "records of another form" "$(bad_records "$TMP/suspects")" ""
 	want "classes" "$(numbers_of "$TMP/suspects" class | sort -u)" kernel
 	want "out of order" "$(out_of_order "$TMP/suspects")" ""
-	want "verdicts of no suspects" \
-		"$(numbers_of "$TMP/suspects" status | grep -cvE '^(ORPHANED|LIKELY_LEAK|GROWING|SETTLED)$')" 0
+	want "verdicts of no suspects" "$(numbers_of "$TMP/suspects" status |
+		grep -cvE '^(ORPHANED|LIKELY_LEAK|GROWING|SETTLED)$')" 0
 	want_true "$(shown_leaks) leaks of $(echo "$LEAKS" | wc -l)" \
 		[ "$(shown_leaks)" -ge "$(echo "$LEAKS" | wc -l)" ]
 	want "stacks that behave" \

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# shellcheck disable=SC2317,SC2329 # are called by name
 #
 # Pages are counted as exactly as objects, and leaks of pages are found.
 #
@@ -64,7 +65,8 @@ compare_most() {
 		want_true "allocs $3 are $S_allocs of $J_page_allocs" \
 			[ "$S_allocs" -ge $((J_page_allocs * 3 / 4)) ]
 	want "outstanding $3" "$S_outstanding" $((S_allocs - S_frees))
-	want_true "outstanding $3 are $S_outstanding of $J_pages" [ "$S_outstanding" -le "$J_pages" ]
+	want_true "outstanding $3 are $S_outstanding of $J_pages" \
+		[ "$S_outstanding" -le "$J_pages" ]
 	want "errors $3" "$J_errors" 0
 }
 
