@@ -288,4 +288,14 @@ same "sampled: no pages are lost" "" "$(lost "${snaps[@]}")"
 # What was there when tracking was cleared is not known any more, and goes.
 mapfile -t snaps < <(sed -n '/^clear.gone/,$p' "$dir/snaps")
 same "sampled: no pages are lost after that" "" "$(lost "${snaps[@]}")"
+
+# Of 300 MiB some 500 pages lie behind each hole.
+# shellcheck disable=SC2016 # the dollar is the kernel's
+holes=$(printf ',2M$0x%s000000' 4 5 6 7 8 9 a c)
+freed=$(NOPARAMS=1 MEM=512 APPEND="leaktrend=on leaktrend.sample_rate=1 memmap=${holes#,}" \
+	LOG=$SCRATCH/holes.log CMD='bash /root/holes.sh' scripts/vm)
+same "holes: the guest ran" 0 $?
+contains "holes: there are some" "$(cat "$SCRATCH/holes.log")" 'user-defined physical RAM map'
+check "holes: pages behind them are forgotten ($freed freed at one site)" test "$freed" -lt 2000
+same "holes: no splat" "" "$(splats "$SCRATCH/holes.log")"
 done_testing

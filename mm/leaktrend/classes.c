@@ -41,6 +41,7 @@ static int parse_classes(char *text, unsigned long *wanted)
 	char *name;
 	int i;
 
+	text = strim(text);
 	if (!strcmp(text, "default"))
 		*wanted = DEFAULT_CLASSES;
 	else if (!strcmp(text, "all"))
@@ -50,7 +51,7 @@ static int parse_classes(char *text, unsigned long *wanted)
 	if (*wanted)
 		return 0;
 
-	while ((name = strsep(&text, " "))) {
+	while ((name = strsep(&text, " \t"))) {
 		if (!*name)
 			continue;
 		i = match_string(leaktrend_class_names, LT_NR_CLASSES, name);

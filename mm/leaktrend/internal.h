@@ -167,6 +167,8 @@ struct lt_state {
  * @low:	 Smallest number outstanding since the round began.
  * @variance:	 The variance of @outstanding as an estimate.
  * @older:	 What is outstanding and older than the slots of @gens.
+ * @off:	 By how much @older and @gens were off page_owner's count in
+ *		 the last round. The engine's alone.
  * @example:	 Number of the last page sampled. Among what is written anyway.
  * @gens:	 @outstanding by the round of birth, modulo LT_GENERATIONS.
  * @lock:	 Guards the fields below. Written by the engine, read by
@@ -213,6 +215,7 @@ struct lt_site {
 	atomic64_t low;
 	atomic64_t variance;
 	atomic64_t older;
+	s64 off;
 	unsigned long example;
 	atomic64_t gens[LT_GENERATIONS];
 
@@ -580,7 +583,7 @@ int leaktrend_mann_kendall(const u64 *v, unsigned int n);
 u32 leaktrend_error_permille(u64 variance, u64 outstanding);
 u64 leaktrend_sample_variance(u32 weight);
 u64 leaktrend_page_weight(u32 rate, unsigned int order, u32 random);
-u32 leaktrend_page_share(u64 weight, unsigned int order, unsigned long i);
+u32 leaktrend_page_share(u64 weight, unsigned int order, unsigned long i, u32 random);
 bool leaktrend_generation_in_slot(u32 round, u32 birth);
 
 /* ignore.c */

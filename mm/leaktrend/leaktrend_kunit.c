@@ -164,14 +164,23 @@ static void page_weights(struct kunit *test)
 	/* The shares of the pages are the whole, and differ by one at most. */
 	weight = leaktrend_page_weight(100, 3, 0);
 	for (i = 0, sum = 0; i < 8; i++) {
-		u32 share = leaktrend_page_share(weight, 3, i);
+		u32 share = leaktrend_page_share(weight, 3, i, 5);
 
 		KUNIT_EXPECT_GE(test, share, (u32)weight / 8);
 		KUNIT_EXPECT_LE(test, share, (u32)weight / 8 + 1);
 		sum += share;
 	}
 	KUNIT_EXPECT_EQ(test, sum, (u32)weight);
-	KUNIT_EXPECT_EQ(test, leaktrend_page_share(512, 9, 511), 1U);
+	KUNIT_EXPECT_EQ(test, leaktrend_page_share(512, 9, 511, 0), 1U);
+
+	/* None of them is favoured: over all random numbers each has the same. */
+	for (i = 0; i < 8; i++) {
+		u32 random;
+
+		for (random = 0, sum = 0; random < 8; random++)
+			sum += leaktrend_page_share(weight, 3, i, random);
+		KUNIT_EXPECT_EQ_MSG(test, sum, (u32)weight, "page %u", i);
+	}
 }
 
 /* History. The sites here are on no list, so that rounds can be played through. */
@@ -276,6 +285,21 @@ static void page_owner_counters(struct kunit *test)
 	leaktrend_history_record(site, 2);
 	KUNIT_EXPECT_EQ(test, site->ring[2].outstanding, 0U);
 	KUNIT_EXPECT_FALSE(test, leaktrend_history_oldest(site, 2, &birth));
+
+	/* Pages that were counted twice when the site was made: after two rounds. */
+	atomic64_set(&site->older, 3);
+	leaktrend_history_record(site, 3);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->older), 3LL);
+	leaktrend_history_record(site, 4);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->older), 0LL);
+	KUNIT_EXPECT_EQ(test, site->ring[4].elders, 0U);
+	/* What is on its way is not. */
+	refcount_set(&record->count, 1 + 2);
+	leaktrend_history_record(site, 5);
+	refcount_set(&record->count, 1 + 1);
+	leaktrend_history_record(site, 6);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&site->older), 0LL);
+	KUNIT_EXPECT_EQ(test, site->ring[6].outstanding, 1U);
 
 	/* A count that was never taken up. */
 	refcount_set(&record->count, REFCOUNT_SATURATED);

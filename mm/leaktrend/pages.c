@@ -256,8 +256,8 @@ static void add_sampled(struct page *page, unsigned int order, struct lt_site *s
 	unsigned long i = 0;
 
 	for_each_page_ext(page, 1UL << order, page_ext, iter) {
-		u64 word = make_word(site, leaktrend_page_share(weight, order, i++),
-				     order, amount.birth);
+		u32 share = leaktrend_page_share(weight, order, i++, random);
+		u64 word = make_word(site, share, order, amount.birth);
 
 		WRITE_ONCE(*leaktrend_page_word(page_ext), word);
 		add_word(&amount, word);
@@ -322,11 +322,13 @@ noinline void __leaktrend_page_alloc(struct page *page, unsigned int order,
 /* page_owner counts what is freed at the stack of the first page. So do we. */
 static void remove_owned(struct page_ext *page_ext, unsigned int order, u32 round)
 {
-	u64 word = READ_ONCE(*leaktrend_page_word(page_ext));
+	u64 *at = leaktrend_page_word(page_ext), word = READ_ONCE(*at);
 	struct lt_amount amount = { .number = 1UL << order };
 	struct lt_site *site;
 
 	if (word & WORD_SAMPLED) {
+		/* A page that was poisoned is freed once more when that is undone. */
+		WRITE_ONCE(*at, 0);
 		amount.birth = word_birth(word, round);
 		remove_amount(word, &amount, round);
 		return;
@@ -426,14 +428,22 @@ static bool is_page_of(const struct lt_site *site, struct page_ext *page_ext)
 }
 
 /*
- * What a page is for shows only after it has been allocated. If it changes hands
- * while we look the answer is about another, and is put right in a later round.
+ * What a page is for shows only after it has been allocated. A page can change
+ * hands at any time: look at a copy, and only if it was the site's before and
+ * after.
  */
 static void classify(struct lt_site *site, const struct page *page,
 		     struct page_ext *page_ext)
 {
-	const struct folio *folio = (const struct folio *)compound_head(page);
+	struct page_snapshot snap;
+	const struct folio *folio = &snap.folio_snapshot;
 	enum lt_class class = READ_ONCE(site->class);
+
+	if (!is_page_of(site, page_ext))
+		return;
+	snapshot_page(&snap, page);
+	if (!snapshot_page_is_faithful(&snap) || !is_page_of(site, page_ext))
+		return;
 
 	if (PageSlab(&folio->page))
 		class = LT_CLASS_SLAB;
@@ -457,12 +467,18 @@ static void update_class(struct lt_site *site)
 
 	if (!page_ext)
 		return;
-	if (is_page_of(site, page_ext))
-		classify(site, page, page_ext);
+	classify(site, page, page_ext);
 	page_ext_put(page_ext);
 }
 
 /* All of memory, and the rounds */
+
+/* Memory is there or not in units of this size. */
+#ifdef CONFIG_SPARSEMEM
+#define HOLE_STEP	min(MAX_ORDER_NR_PAGES, PAGES_PER_SUBSECTION)
+#else
+#define HOLE_STEP	MAX_ORDER_NR_PAGES
+#endif
 
 /*
  * Calls @fn for every page that has page_ext. Pages come, go and change while it
@@ -482,7 +498,7 @@ static void walk_pages(void (*fn)(struct page *page, struct page_ext *page_ext))
 				cond_resched();
 			page = pfn_to_online_page(pfn);
 			if (!page) {
-				pfn = ALIGN(pfn + 1, MAX_ORDER_NR_PAGES) - 1;
+				pfn = ALIGN(pfn + 1, HOLE_STEP) - 1;
 				continue;
 			}
 			page_ext = page_ext_get(page);

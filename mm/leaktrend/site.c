@@ -103,7 +103,7 @@ static void init_site(struct lt_site *site, const struct lt_origin *origin)
 		/*
 		 * Pages that come and go on other CPUs just now may be counted
 		 * here and by their hook, or not at all: the number of those of
-		 * unknown age can be off by them, for good.
+		 * unknown age can be off by them, see correct_older().
 		 */
 		if (now > origin->pending) {
 			atomic64_set(&site->older, now - origin->pending);
@@ -153,6 +153,7 @@ struct lt_site *leaktrend_site_get(const struct lt_origin *origin, gfp_t gfp)
 	struct lt_site *site, *raced;
 	unsigned long flags;
 	bool inserted = false;
+	u32 nr;
 
 	site = leaktrend_site_find(origin->handle, origin->kind);
 	if (site) {
@@ -169,7 +170,8 @@ struct lt_site *leaktrend_site_get(const struct lt_origin *origin, gfp_t gfp)
 
 	site = kmem_cache_zalloc(site_cache, gfp);
 	/* Others may need the same part of the index; one of them gets it in. */
-	if (site && !READ_ONCE(site_index[READ_ONCE(nr_sites) / INDEX_LEN]))
+	nr = min_t(u32, READ_ONCE(nr_sites), LT_MAX_SITES - 1);
+	if (site && !READ_ONCE(site_index[nr / INDEX_LEN]))
 		index = kmem_cache_zalloc(index_cache, gfp);
 	if (!site) {
 		leaktrend_count(LT_DROPPED_MEMORY);

@@ -122,12 +122,18 @@ u64 leaktrend_page_weight(u32 rate, unsigned int order, u32 random)
  * @weight: What all of them stand for, from leaktrend_page_weight().
  * @order:  There are 2^@order.
  * @i:	    Which, from 0.
+ * @random: The same for all pages of the allocation.
+ *
+ * Which of them get one more is left to chance, as those at the beginning or at
+ * the end can have another fate than the rest.
  *
  * Return: An integer, close to the same for each. Together they are @weight.
  */
-u32 leaktrend_page_share(u64 weight, unsigned int order, unsigned long i)
+u32 leaktrend_page_share(u64 weight, unsigned int order, unsigned long i, u32 random)
 {
-	return ((i + 1) * weight >> order) - (i * weight >> order);
+	u64 offset = random & ((1U << order) - 1);
+
+	return (((i + 1) * weight + offset) >> order) - ((i * weight + offset) >> order);
 }
 
 /**
