@@ -106,7 +106,7 @@ want_handles() {
 	done
 	want "what differs" "$wrong" "" ||
 		ktap_print_msg "$(stacks_of "$STACKS/show_stacks_handles" |
-			grep " $(sed 's/^handle \([0-9]*\) .*/\1/; q' <<<"$wrong")\$")"
+			grep " $(cut -d' ' -f2 <<<"$wrong" | head -n 1)\$")"
 }
 
 storm_boot() { :; }
