@@ -180,7 +180,7 @@ static void judge_site(struct lt_site *site, u64 now_ns)
 	leaktrend_follow(&site->state,
 			 leaktrend_judge(&site->evidence, lt_param(min_bytes),
 					 lt_param(min_age_ms)),
-			 site->evidence.bytes, lt_param(min_rounds),
+			 site->evidence.bytes, lt_param(min_bytes), lt_param(min_rounds),
 			 end_of(site->last_round, 0, 0)->ms);
 	update_verdict(site);
 }

@@ -558,7 +558,7 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms);
 void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes,
-		      u32 calm_rounds, u64 now_ms);
+		      u64 min_bytes, u32 calm_rounds, u64 now_ms);
 bool leaktrend_grew(const u32 *v, unsigned int n);
 unsigned int leaktrend_grown_since(const u32 *v, unsigned int n);
 bool leaktrend_highest(const u32 *v, unsigned int n, u32 last);

@@ -661,7 +661,7 @@ static void verdicts_follow_slowly(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rounds); i++) {
 		enum lt_verdict was = state.verdict;
 
-		leaktrend_follow(&state, rounds[i].is, 1000, 3, 1000 + i);
+		leaktrend_follow(&state, rounds[i].is, 1000, 2000, 3, 1000 + i);
 		KUNIT_EXPECT_EQ_MSG(test, state.verdict, rounds[i].shown, "round %u", i);
 		if (state.verdict != was)
 			changed = 1000 + i;
@@ -669,13 +669,24 @@ static void verdicts_follow_slowly(struct kunit *test)
 	}
 
 	/* Half of it is still much, less is not worth a line. */
-	leaktrend_follow(&state, LT_NONE, 3000, 3, 2000);
+	leaktrend_follow(&state, LT_NONE, 3000, 2000, 3, 2000);
 	KUNIT_EXPECT_EQ(test, state.verdict, LT_GROWING);
-	leaktrend_follow(&state, LT_NONE, 1500, 3, 2001);
+	leaktrend_follow(&state, LT_NONE, 1500, 2000, 3, 2001);
 	KUNIT_EXPECT_EQ(test, state.verdict, LT_GROWING);
-	leaktrend_follow(&state, LT_NONE, 1499, 3, 2002);
+	leaktrend_follow(&state, LT_NONE, 1499, 2000, 3, 2002);
 	KUNIT_EXPECT_EQ(test, state.verdict, LT_NONE);
 	KUNIT_EXPECT_EQ(test, state.changed_ms, 2002ULL);
+
+	/* What only grew settles if it is large, else it is nothing. */
+	for (i = 0; i < 2; i++) {
+		u64 bytes = i ? 2000 : 1999;
+
+		state = (struct lt_state){ .verdict = LT_GROWING };
+		leaktrend_follow(&state, LT_NONE, bytes, 2000, 2, 3000);
+		KUNIT_EXPECT_EQ(test, state.verdict, LT_GROWING);
+		leaktrend_follow(&state, LT_NONE, bytes, 2000, 2, 3001);
+		KUNIT_EXPECT_EQ(test, state.verdict, i ? LT_SETTLED : LT_NONE);
+	}
 }
 
 struct slope_data {

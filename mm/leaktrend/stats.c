@@ -243,17 +243,20 @@ static int severity(enum lt_verdict verdict)
  * @state:	 What is shown.
  * @verdict:	 What the rules say in this round.
  * @bytes:	 What is outstanding at its end.
+ * @min_bytes:	 Least size of a leak.
  * @calm_rounds: For how many rounds it must be better to be shown as such.
  * @now_ms:	 When the round ended.
  *
  * A verdict must have been worse for LT_CONFIRM_ROUNDS in a row, as samples can
  * rise by chance, and what was shown once is not taken back because of a single
- * round in which it fell. What stops growing is not forgotten: it is SETTLED. It
- * is forgotten, and at once, when more than half of it has been given back.
+ * round in which it fell. What stops growing is not forgotten if it was a leak or
+ * is as large as one: it is SETTLED. It is forgotten, and at once, when more than
+ * half of it has been given back.
  */
 void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes,
-		      u32 calm_rounds, u64 now_ms)
+		      u64 min_bytes, u32 calm_rounds, u64 now_ms)
 {
+	bool settles = state->verdict == LT_LIKELY_LEAK || bytes >= min_bytes;
 	int is = severity(verdict), was = severity(state->verdict);
 
 	state->peak = state->verdict == LT_NONE ? bytes : max(state->peak, bytes);
@@ -267,7 +270,9 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
 	if (state->above < LT_CONFIRM_ROUNDS && (!state->below || state->below < calm_rounds))
 		return;
 
-	state->verdict = is ? verdict : LT_SETTLED;
+	if (!is)
+		verdict = settles ? LT_SETTLED : LT_NONE;
+	state->verdict = verdict;
 	state->above = 0;
 	state->below = 0;
 	state->changed_ms = now_ms;

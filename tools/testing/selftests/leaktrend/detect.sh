@@ -148,7 +148,9 @@ test_field_case() {
 	wait_for 60 found_leak_a && found=1
 	want_true "not found after $(cat "$LT/scan") rounds" [ -n "$found" ] ||
 		ktap_print_msg "$(site_block "$(sites_in trends leaktrend_test_leak_a)")"
-	want "suspects that behave" "$(sites_in suspects leaktrend_test_leak_b)" ""
+	# Ten samples can rise for some rounds.
+	want_true "what behaves is LIKELY_LEAK" \
+		[ "$(verdict leaktrend_test_leak_b)" != LIKELY_LEAK ]
 
 	# What is said of it is about right: twice the truth would be a lie.
 	job_read "$leak"
