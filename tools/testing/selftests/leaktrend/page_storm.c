@@ -8,10 +8,13 @@
  *			pages, then say "ok"; what was touched stays
  *   page_storm offer	print the address of huge pages that hold the process
  *			until stdin ends, for others to split or to migrate
+ *   page_storm cat FILE...	copy files to stdout, and need no page for that
+ *			which was not there from the beginning
  *
  * Exit status: 0, or 1 when memory cannot be had. An madvise() that the kernel
  * does not have is no error: then there is less of a storm.
  */
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,6 +158,28 @@ static int offer(void)
 	return 0;
 }
 
+/* To standard output all at once and in the end: a file that is written to grows. */
+static int cat(char **files)
+{
+	static char text[16 << 20];
+	size_t len = 0;
+	ssize_t n;
+
+	memset(text, 1, sizeof(text));
+	for (; *files; files++) {
+		int fd = open(*files, O_RDONLY);
+
+		if (fd < 0) {
+			perror(*files);
+			return 1;
+		}
+		while ((n = read(fd, text + len, sizeof(text) - len)) > 0)
+			len += n;
+		close(fd);
+	}
+	return len == sizeof(text) || fwrite(text, len, 1, stdout) != 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -164,8 +189,10 @@ int main(int argc, char **argv)
 		return grow();
 	if (!strcmp(what, "offer"))
 		return offer();
+	if (!strcmp(what, "cat"))
+		return cat(argv + 2);
 	if (strcmp(what, "storm")) {
-		fprintf(stderr, "usage: page_storm storm [N] | grow | offer\n");
+		fprintf(stderr, "usage: page_storm storm [N] | grow | offer | cat FILE...\n");
 		return 1;
 	}
 
