@@ -8,11 +8,11 @@
  * on and off at will.
  *
  * Locking: leaktrend_mutex serialises on, off, clear and the rounds of the
- * engine. Only the mutex of the tunables may be held around it. Under it the
- * locks of CPU hotplug (static key, sampler) and of memory hotplug (walks over
- * all pages) are taken, one at a time, and the spinlocks of sites, table and site
- * list, none of which nests in another. The hooks take the raw ones of these only,
- * and at most one at a time.
+ * engine. Only the mutex of the tunables, or the lock of the module notifiers,
+ * may be held around it. Under it the locks of CPU hotplug (static key, sampler)
+ * and of memory hotplug (walks over all pages) are taken, one at a time, and the
+ * spinlocks of sites, table and site list, none of which nests in another. The
+ * hooks take the raw ones of these only, and at most one at a time.
  */
 #define pr_fmt(fmt) "leaktrend: " fmt
 

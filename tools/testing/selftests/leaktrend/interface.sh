@@ -582,14 +582,6 @@ test_growing_files() {
 	result "reading while sites are added"
 }
 
-test_log() {
-	local lines
-
-	lines=$(splats)
-	want "the kernel's log" "$lines" ""
-	result "nothing broke"
-}
-
 lt_require
 
 ktap_set_plan $((TUNABLE_COUNT + 18))

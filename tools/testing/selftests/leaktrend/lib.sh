@@ -420,3 +420,12 @@ result() {
 	fi
 	WHY=
 }
+
+# The last test of most: what the kernel has logged since they began.
+test_log() {
+	local lines
+
+	lines=$(splats)
+	want "the kernel's log" "$lines" ""
+	result "nothing broke"
+}

@@ -498,14 +498,6 @@ test_repaired() {
 	result "show_suspects when all is given back"
 }
 
-test_log() {
-	local lines
-
-	lines=$(splats)
-	want "the kernel's log" "$lines" ""
-	result "nothing broke"
-}
-
 pages_require
 [ -n "$EXACT" ] || skip_all "page_owner is off (boot with page_owner=on)"
 trap restore EXIT

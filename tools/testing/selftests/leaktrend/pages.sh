@@ -527,14 +527,6 @@ test_toggle() {
 	result "off, on and cleared while pages are allocated"
 }
 
-test_log() {
-	local lines
-
-	lines=$(splats)
-	want "the kernel's log" "$lines" ""
-	result "nothing broke"
-}
-
 pages_require
 CPUS=$(grep -c "^processor" /proc/cpuinfo)
 RT=$(uname -v | grep PREEMPT_RT)
