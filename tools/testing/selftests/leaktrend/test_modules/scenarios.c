@@ -699,14 +699,14 @@ static void late_teardown(struct scn *s)
 
 /* ---- 18: buffers that are made larger and larger ---- */
 
-#define SCN_BUFFERS	64
+#define SCN_BUFFERS	4000
 
 static struct { void *data; size_t size; } buffers[SCN_BUFFERS];
 
 SCN_FN void scn_krealloc(struct scn *s)
 {
 	unsigned int i = scn_between(s, 0, SCN_BUFFERS - 1);
-	size_t size = buffers[i].size + 96;
+	size_t size = buffers[i].size + 64;
 	void *data;
 
 	/* As large as slab objects get. */
@@ -1034,7 +1034,7 @@ static struct scn scns[] = {
 	{ "14", "remote", "scn_remote", 2000, .op = scn_remote, .teardown = remote_teardown },
 	{ "15", "helper", "scn_guilty", 800, .op = helper_op, .teardown = helper_teardown },
 	{ "16", "late", "scn_late", 1000, .op = scn_late, .teardown = late_teardown },
-	{ "18", "krealloc", "scn_krealloc", 100, .op = scn_krealloc,
+	{ "18", "krealloc", "scn_krealloc", 500, .op = scn_krealloc,
 	  .teardown = krealloc_teardown },
 	{ "19", "sawtooth-rising", "scn_sawtooth_rising", 1000, .op = scn_sawtooth_rising,
 	  .teardown = rising_teardown },
