@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Judges what tests/guest/quality.sh has brought home from a run.
+"""Judges what tests/guest/quality.sh has brought home from its runs.
 
 For each detector it says which scenarios were found and what was accused that
 is no leak. A leak is found when a LIKELY_LEAK (or ORPHANED) names the function
 that loses the memory; whatever else gets such a verdict is a false alarm.
 """
+import argparse
 import collections
 import re
 import sys
-
-MIN_BYTES = 64 << 10
-MIN_ROUNDS = 8
-AGE_ROUNDS = 60
 
 # Which negative a false alarm belongs to, by what is in the stack; the first
 # that fits. What no scenario brings about is "other".
@@ -41,6 +38,12 @@ class Scenario:
          first) = (line.split() + ["0", "0"])[:8]
         self.lost, self.bytes, self.first_ms = int(lost), int(size), int(first)
         self.leak = not self.id.startswith("N")
+
+
+def read_run(directory):
+    with open(f"{directory}/run") as f:
+        return {key: int(value) for key, value in
+                (field.split("=") for field in f.read().split())}
 
 
 def read_truth(directory):
@@ -106,6 +109,7 @@ class Verdicts:
         self.leaks = {s.function: s.id for s in scenarios if s.leak}
         self.others = {s.function: s.id for s in scenarios if not s.leak}
         self.found = {}
+        self.helper = set()
         self.alarms = collections.OrderedDict()
 
     def accuse(self, round_nr, stack):
@@ -130,27 +134,29 @@ def seconds(text):
     return float(text.split()[0])
 
 
-def original(directory, scenarios, round_ms):
-    """The three rules on instantaneous counts that leaktrend replaces: over 8
-    rounds what is outstanding never fell and did rise; it is min_bytes or more;
+def original(directory, scenarios):
+    """The three rules on instantaneous counts that leaktrend replaces: over
+    min_rounds what is outstanding never fell and did rise; it is min_bytes or more;
     its oldest sample is min_age old."""
+    run = read_run(directory)
+    min_rounds = run["min_rounds"]
     verdicts = Verdicts(scenarios)
     for round_nr, _, blocks in read_dumps(f"{directory}/trends"):
         for block in blocks:
             head = re.search(r"outstanding=(\d+), bytes=(\d+)", block["head"])
             numbers = [int(x) for x in re.findall(r"\d+", block.get("trend", ""))]
             outstanding, size = int(head[1]), int(head[2])
-            if not outstanding or "oldest" not in block or len(numbers) < MIN_ROUNDS:
+            if not outstanding or "oldest" not in block or len(numbers) < min_rounds:
                 continue
-            age = seconds(block["oldest"]) * 1000 / round_ms
+            age = seconds(block["oldest"]) * 1000 / run["round_ms"]
             # The dumps are 20 to 24 rounds apart; every window is looked at once.
-            for end in range(max(MIN_ROUNDS, len(numbers) - 24), len(numbers) + 1):
-                window = numbers[end - MIN_ROUNDS:end]
+            for end in range(max(min_rounds, len(numbers) - 24), len(numbers) + 1):
+                window = numbers[end - min_rounds:end]
                 ago = len(numbers) - end
                 if (all(a <= b for a, b in zip(window, window[1:])) and
                         window[-1] > window[0] and
-                        window[-1] * size // outstanding >= MIN_BYTES and
-                        age - ago >= AGE_ROUNDS):
+                        window[-1] * size // outstanding >= run["min_bytes"] and
+                        age - ago >= run["age_rounds"]):
                     verdicts.accuse(round_nr - ago, block["stack"])
                     break
     return verdicts
@@ -184,53 +190,147 @@ def begin_rounds(directory, scenarios):
     return begin
 
 
-def report(title, runs):
-    """A row per scenario over several runs of one detector."""
-    leaks = [s for s in runs[0]["scenarios"] if s.leak]
-    found = missed = 0
-    print(f"\n{title}")
-    print(f"{'scenario':<22} {'lost':>9} {'found':>7}  rounds until it was (median, most)")
-    for s in leaks:
-        took = [max(r["verdicts"].found[s.id] - r["begin"].get(s.id, 0), 0)
-                for r in runs if s.id in r["verdicts"].found]
-        lost = sum(x.bytes for r in runs for x in r["scenarios"] if x.id == s.id) // len(runs)
-        size = f"{lost >> 10} KiB" if lost else ""
-        row = f"{s.id:>3} {s.name:<18} {size:>9} {len(took):>3} of {len(runs)}"
-        if took:
-            row += f"  {sorted(took)[len(took) // 2]}, {max(took)}"
-        print(row)
-        found += len(took)
-        missed += len(runs) - len(took)
-    alarms = collections.Counter()
-    where = collections.defaultdict(set)
-    for r in runs:
-        for (name, stack), _ in r["verdicts"].alarms.items():
-            alarms[name] += 1
-            where[name].add(stack)
+class Column:
+    """What one detector said over its runs."""
+
+    def __init__(self, title, runs, judge):
+        self.title = title
+        self.runs = len(runs)
+        self.took = collections.defaultdict(list)
+        self.alarms = collections.Counter()
+        self.where = collections.defaultdict(set)
+        self.found = self.missed = self.helped = 0
+        self.helper = set()
+        for run in runs:
+            verdicts = judge(run)
+            for s in run.scenarios:
+                if not s.leak:
+                    continue
+                if s.id in verdicts.found:
+                    begin = run.begin.get(s.id, 0)
+                    self.took[s.id].append(max(verdicts.found[s.id] - begin, 0))
+                    self.found += 1
+                else:
+                    self.missed += 1
+                    if s.id in verdicts.helper:
+                        self.helper.add(s.id)
+            for name, stack in verdicts.alarms:
+                self.where[name].add(stack)
+            for name in {name for name, _ in verdicts.alarms}:
+                self.alarms[name] += 1
+        self.false = sum(len(stacks) for stacks in self.where.values())
+
+    def leak(self, name):
+        took = sorted(self.took[name])
+        text = f"{len(took)}/{self.runs}"
+        if took and self.rounds:
+            text += f" {took[len(took) // 2]}"
+        elif name in self.helper:
+            text += " h"
+        return text
+
+    rounds = True
+
+    def negative(self, name):
+        return f"{self.alarms[name]}/{self.runs}" if self.alarms[name] else "-"
+
+    @property
+    def recall(self):
+        return self.found / (self.found + self.missed)
+
+    @property
+    def precision(self):
+        return self.found / (self.found + self.false) if self.found else 0
+
+
+class PeerColumn(Column):
+    rounds = False
+
+
+class PeerVerdicts:
+    """What one of the other detectors said at the end of a run."""
+
+    def __init__(self, run, detector):
+        self.found, self.helper, self.alarms = {}, set(), {}
+        leaks = {s.id for s in run.scenarios if s.leak}
+        for name, who, verdict, why in run.peers:
+            if who != detector:
+                continue
+            if name not in leaks:
+                if verdict == "found":
+                    self.alarms[(name, why)] = 0
+            elif verdict == "found":
+                self.found[name] = 0
+            elif verdict == "helper":
+                self.helper.add(name)
+
+
+class Run:
+    def __init__(self, directory):
+        self.directory = directory
+        self.values = read_run(directory)
+        self.scenarios = read_truth(directory)
+        self.begin = begin_rounds(directory, self.scenarios)
+        self.peers = []
+        try:
+            with open(f"{directory}/peers") as f:
+                self.peers = [line.rstrip("\n").split("\t") for line in f]
+        except FileNotFoundError:
+            pass
+
+
+def columns_of(runs):
+    columns = []
+    own = [r for r in runs if not r.peers]
+    for rate in sorted({r.values["rate"] for r in own}, reverse=True):
+        at_rate = [r for r in own if r.values["rate"] == rate]
+        columns.append(Column(f"leaktrend 1:{rate}", at_rate,
+                              lambda r: leaktrend(r.directory, r.scenarios)))
+        columns.append(Column(f"3 rules 1:{rate}", at_rate,
+                              lambda r: original(r.directory, r.scenarios)))
+    with_peers = [r for r in runs if r.peers]
+    for detector in dict.fromkeys(p[1] for r in with_peers for p in r.peers):
+        columns.append(PeerColumn(detector, with_peers,
+                                  lambda r, d=detector: PeerVerdicts(r, d)))
+    return columns
+
+
+def print_table(runs, columns):
+    def row(head, cells):
+        print((f"{head:<26}" + "".join(f"{cell:>15}" for cell in cells)).rstrip())
+
+    row("leaks: found, rounds", [c.title for c in columns])
+    for s in runs[0].scenarios:
+        if s.leak:
+            row(f"{s.id:>3} {s.name}", [c.leak(s.id) for c in columns])
+    row("no leaks: false alarms", [])
     for name, text in NEGATIVE_NAMES.items():
-        n = sum(1 for r in runs if any(a == name for a, _ in r["verdicts"].alarms))
-        if n or name not in ("innocent", "other"):
-            print(f"{name:>3} {text:<28} {'false alarm in ' + str(n) + ' of ' + str(len(runs)) if n else 'quiet'}")
-        for stack in sorted(where[name])[:4]:
-            print(f"      {stack}")
-    false = sum(alarms.values())
-    recall = found / (found + missed)
-    precision = found / (found + false) if found + false else 0
-    print(f"recall {recall:.3f} ({found} of {found + missed}), "
-          f"precision {precision:.3f} ({false} false alarms)")
-    return recall, false
+        row(f"{name:>3} {text}" if name[0] == "N" else f"    {text}",
+            [c.negative(name) for c in columns])
+    row("recall", [f"{c.recall:.3f}" for c in columns])
+    row("precision", [f"{c.precision:.3f}" for c in columns])
+    row("false alarms", [str(c.false) for c in columns])
+    for c in columns:
+        for name in c.where:
+            print(f"\n{c.title}, false alarm in {name}:")
+            for stack in sorted(c.where[name]):
+                print(f"  {stack}")
 
 
 def main():
-    round_ms = int(sys.argv[1])
-    runs = []
-    for directory in sys.argv[2:]:
-        scenarios = read_truth(directory)
-        begin = begin_rounds(directory, scenarios)
-        runs.append({"scenarios": scenarios, "begin": begin, "directory": directory})
-    for name, judge in (("leaktrend", lambda d, s: leaktrend(d, s)),
-                        ("original rules", lambda d, s: original(d, s, round_ms))):
-        report(name, [dict(r, verdicts=judge(r["directory"], r["scenarios"])) for r in runs])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--require", type=float, metavar="RECALL",
+                        help="fail if leaktrend has less, or a false alarm")
+    parser.add_argument("directory", nargs="+")
+    args = parser.parse_args()
+
+    runs = [Run(directory) for directory in args.directory]
+    columns = columns_of(runs)
+    print_table(runs, columns)
+    if args.require is not None:
+        for c in columns:
+            if c.title.startswith("leaktrend") and (c.recall < args.require or c.false):
+                sys.exit(f"quality: {c.title} is not what is required")
 
 
 if __name__ == "__main__":

@@ -313,6 +313,7 @@ static int status_show(struct seq_file *m, void *v)
 	seq_printf(m, "sites: %u\n", totals.sites);
 	seq_printf(m, "max_sites: %llu\n", lt_param(max_sites));
 	seq_printf(m, "suspects: %u\n", stats.suspects);
+	seq_printf(m, "ignored: %u\n", stats.ignored);
 	seq_printf(m, "outstanding_objects: %llu\n", totals.objects);
 	seq_printf(m, "outstanding_bytes: %llu\n", totals.bytes);
 	show_pages(m, &totals);

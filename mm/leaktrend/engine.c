@@ -271,6 +271,12 @@ static void note_spans(u32 ended)
 	}
 }
 
+static void count_verdict(const struct lt_site *site, struct lt_engine_stats *stats)
+{
+	stats->suspects += leaktrend_is_suspect(site);
+	stats->ignored += site->ignored_by && leaktrend_class_wanted(READ_ONCE(site->class));
+}
+
 static void run_round(void)
 {
 	u64 begin_ns = ktime_get_ns();
@@ -302,7 +308,7 @@ static void run_round(void)
 	leaktrend_for_each_site(site) {
 		update_site(site, ended, now_ns);
 		stats.sites++;
-		stats.suspects += leaktrend_is_suspect(site);
+		count_verdict(site, &stats);
 		cond_resched();
 	}
 
@@ -359,12 +365,13 @@ void leaktrend_engine_judge(void)
 	lockdep_assert_held(&leaktrend_mutex);
 
 	engine_stats.suspects = 0;
+	engine_stats.ignored = 0;
 	leaktrend_for_each_site(site) {
 		leaktrend_ignore_update(site);
 		spin_lock(&site->lock);
 		update_verdict(site);
 		spin_unlock(&site->lock);
-		engine_stats.suspects += leaktrend_is_suspect(site);
+		count_verdict(site, &engine_stats);
 		cond_resched();
 	}
 }

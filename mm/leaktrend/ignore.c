@@ -47,35 +47,60 @@ static struct lt_ignore *find_entry(const char *name, depot_stack_handle_t handl
 	return NULL;
 }
 
-/* A compiler's suffix (.isra.0, .constprop.0) is not what people know it by. */
+/*
+ * A compiler's suffix (.isra.0, .constprop.0) is not what people know a function
+ * by, nor is the offset in it.
+ */
 static bool same_function(const char *symbol, const char *name)
 {
 	size_t len = strlen(name);
 
-	return !strncmp(symbol, name, len) &&
-	       (symbol[len] == '\0' || symbol[len] == '.');
+	return !strncmp(symbol, name, len) && !isalnum(symbol[len]) &&
+	       symbol[len] != '_' && symbol[len] != '$';
+}
+
+static struct lt_ignore *find_function(const char *symbol)
+{
+	struct lt_ignore *entry;
+
+	list_for_each_entry(entry, &entries, list) {
+		if (!entry->handle && same_function(symbol, entry->name))
+			return entry;
+	}
+	return NULL;
+}
+
+/* The saved text of a stack: a line for each frame, with a blank before it. */
+static struct lt_ignore *match_text(const char *text)
+{
+	struct lt_ignore *entry = NULL;
+
+	while (text && *text && !entry) {
+		entry = find_function(text + 1);
+		text = strchr(text, '\n');
+		if (text)
+			text++;
+	}
+	return entry;
 }
 
 static const struct lt_ignore *match(const struct lt_site *site)
 {
-	struct lt_ignore *entry;
-	unsigned long *frames;
+	struct lt_ignore *entry = find_entry("", site->handle);
 	char symbol[KSYM_SYMBOL_LEN];
+	unsigned long *frames;
 	unsigned int nr, i;
 
-	entry = find_entry("", site->handle);
-	if (entry)
-		return entry;
+	/* What has been there is not what its addresses are now. */
+	if (!entry && site->orphaned)
+		return match_text(site->symbols);
 
 	nr = stack_depot_fetch(site->handle, &frames);
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && !entry; i++) {
 		leaktrend_symbol_name(frames[i], symbol);
-		list_for_each_entry(entry, &entries, list) {
-			if (!entry->handle && same_function(symbol, entry->name))
-				return entry;
-		}
+		entry = find_function(symbol);
 	}
-	return NULL;
+	return entry;
 }
 
 /**
@@ -194,10 +219,15 @@ void leaktrend_ignore_show(struct seq_file *m)
 	guard(mutex)(&leaktrend_mutex);
 	list_for_each_entry(entry, &entries, list) {
 		unsigned int sites = 0;
+		u64 bytes = 0;
 
-		leaktrend_for_each_site(site)
-			sites += site->ignored_by == entry &&
-				 leaktrend_class_wanted(READ_ONCE(site->class));
-		seq_printf(m, "%s  %u sites\n", entry->name, sites);
+		leaktrend_for_each_site(site) {
+			if (site->ignored_by != entry ||
+			    !leaktrend_class_wanted(READ_ONCE(site->class)))
+				continue;
+			sites++;
+			bytes += leaktrend_site_bytes(site);
+		}
+		seq_printf(m, "%s  %u sites, %llu bytes\n", entry->name, sites, bytes);
 	}
 }

@@ -500,12 +500,14 @@ bool leaktrend_history_oldest(const struct lt_site *site, u32 ended, u32 *birth)
  * @duration_us: What the last one took.
  * @sites:	How many sites it went over.
  * @suspects:	Sites that are suspects, of the classes asked for.
+ * @ignored:	Sites that the ignore list hides, of these classes.
  */
 struct lt_engine_stats {
 	u32 rounds;
 	u32 duration_us;
 	u32 sites;
 	u32 suspects;
+	u32 ignored;
 };
 
 /* Number of the current round, the birth of what is allocated now. */
@@ -577,7 +579,7 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
 #define LT_PAIRS	(LT_RING * (LT_RING - 1) / 2)
 
 /* Greatest error of a leak, in thousandths. At high rates that is four samples. */
-#define LT_MAX_ERROR	500
+#define LT_MAX_ERROR	333
 /* Rounds in a row for which a verdict must have been worse to be believed. */
 #define LT_CONFIRM_ROUNDS	2
 

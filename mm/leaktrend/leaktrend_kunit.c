@@ -334,6 +334,44 @@ static void low_water_mark(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, record(site, 3)->low, 57U);
 }
 
+/* One object is replaced by one of another size, as krealloc() does it. */
+static void resize(struct lt_site *site, u32 from, u32 to, u32 round)
+{
+	struct lt_sample sample = { .weight = 1, .birth = round };
+	struct lt_amount amount;
+
+	sample.size = to;
+	leaktrend_sample_amount(&sample, &amount);
+	leaktrend_site_alloc(site, &amount);
+	sample.size = from;
+	leaktrend_sample_amount(&sample, &amount);
+	leaktrend_site_free(site, &amount, round);
+}
+
+static void low_water_mark_of_bytes(struct kunit *test)
+{
+	struct lt_site *site = new_site(test);
+	struct lt_round *r;
+
+	site_alloc(site, 10, 1, 0);
+	r = record(site, 0);
+	KUNIT_EXPECT_EQ(test, r->low_size, 0U);
+
+	/* As many as before, but one is larger. */
+	resize(site, 64, 4096, 1);
+	r = record(site, 1);
+	KUNIT_EXPECT_EQ(test, r->low, 10U);
+	KUNIT_EXPECT_EQ(test, r->low_size, 10 * 64U / LT_SIZE_UNIT);
+	r = record(site, 2);
+	KUNIT_EXPECT_EQ(test, r->low_size, (9 * 64U + 4096) / LT_SIZE_UNIT);
+
+	/* It has been small for a moment. */
+	resize(site, 4096, 64, 3);
+	resize(site, 64, 4096, 3);
+	KUNIT_EXPECT_EQ(test, record(site, 3)->low_size, 10 * 64U / LT_SIZE_UNIT);
+	KUNIT_EXPECT_EQ(test, record(site, 4)->low_size, (9 * 64U + 4096) / LT_SIZE_UNIT);
+}
+
 static void elders(struct kunit *test)
 {
 	u32 elder_rounds = lt_param(elder_rounds);
@@ -546,7 +584,12 @@ static void growth(struct kunit *test)
 static void verdicts(struct kunit *test)
 {
 	const u64 min_bytes = 1000, min_age = 5000;
-	struct lt_evidence e = { .low_grew = true, .bytes = 1000, .age_ms = 5000 };
+	struct lt_evidence e = {
+		.low_grew = true,
+		.rising = true,
+		.bytes = 1000,
+		.age_ms = 5000,
+	};
 
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
 
@@ -559,10 +602,15 @@ static void verdicts(struct kunit *test)
 	e.age_ms = 5000;
 
 	/* A handful of samples is not enough. */
-	e.error = 501;
+	e.error = 334;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
-	e.error = 500;
+	e.error = 333;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
+
+	/* What has come to its bound is no leak. */
+	e.rising = false;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+	e.rising = true;
 
 	/* Either series will do. */
 	e.low_grew = false;
@@ -619,6 +667,41 @@ static void grown_since(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, leaktrend_highest(cases[0].v, 7, 8));
 	KUNIT_EXPECT_FALSE(test, leaktrend_highest(cases[0].v, 8, 8));
 	KUNIT_EXPECT_FALSE(test, leaktrend_highest(cases[1].v, 7, 8));
+}
+
+static void pace(struct kunit *test)
+{
+	struct lt_pace pace = {};
+
+	leaktrend_pace(&pace, 800, 1);
+	KUNIT_EXPECT_EQ(test, pace.rose, 1U);
+	pace.since_ms = 5000;
+
+	/* It rises only where it has not been before. */
+	leaktrend_pace(&pace, 700, 2);
+	leaktrend_pace(&pace, 800, 3);
+	KUNIT_EXPECT_EQ(test, pace.rose, 1U);
+	leaktrend_pace(&pace, 801, 4);
+	KUNIT_EXPECT_EQ(test, pace.rose, 4U);
+	KUNIT_EXPECT_EQ(test, pace.since_ms, 5000ULL);
+
+	/* An eighth can be chance, more is another growth. */
+	leaktrend_pace(&pace, 701, 5);
+	KUNIT_EXPECT_EQ(test, pace.high, 801U);
+	leaktrend_pace(&pace, 700, 6);
+	KUNIT_EXPECT_EQ(test, pace.high, 700U);
+	KUNIT_EXPECT_EQ(test, pace.rose, 4U);
+	KUNIT_EXPECT_EQ(test, pace.since_ms, 0ULL);
+	leaktrend_pace(&pace, 701, 7);
+	KUNIT_EXPECT_EQ(test, pace.rose, 7U);
+
+	/* From nothing, and at the end of the scale. */
+	leaktrend_pace(&pace, 0, 8);
+	KUNIT_EXPECT_EQ(test, pace.high, 0U);
+	leaktrend_pace(&pace, U32_MAX, 9);
+	KUNIT_EXPECT_EQ(test, pace.rose, 9U);
+	leaktrend_pace(&pace, U32_MAX, 10);
+	KUNIT_EXPECT_EQ(test, pace.rose, 9U);
 }
 
 /* What is shown for each round of a sequence, with 3 rounds of calm. */
@@ -938,6 +1021,7 @@ static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(counters),
 	KUNIT_CASE(page_owner_counters),
 	KUNIT_CASE(low_water_mark),
+	KUNIT_CASE(low_water_mark_of_bytes),
 	KUNIT_CASE(elders),
 	KUNIT_CASE(generations_wrap),
 	KUNIT_CASE(history_levels),
@@ -946,6 +1030,7 @@ static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(overflow),
 	KUNIT_CASE(growth),
 	KUNIT_CASE(grown_since),
+	KUNIT_CASE(pace),
 	KUNIT_CASE(verdicts),
 	KUNIT_CASE(verdicts_follow_slowly),
 	KUNIT_CASE(slope),

@@ -309,7 +309,7 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
  * mark, or, where churn makes that noise, of the elders.
  *
  * A handful of samples can rise by chance. There are not enough as long as the
- * estimate is less than two standard errors from nothing.
+ * estimate is less than three standard errors from nothing.
  *
  * On the coarser levels of the history growth is seen for some time after its end.
  * It has to be rising still when it is first called a leak: something that fills

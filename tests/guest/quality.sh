@@ -7,13 +7,17 @@
 #   truth	what the scenarios really lost
 #   events	"MS what" for what user space did
 #   status	at the end
+#   ignored	what the ignore list has hidden
+#   run		how it was run, "name=value …"
+#   peers	for each scenario what other detectors say, with PEERS=1
 #
-# Environment: SEED, ROUNDS, ROUND_MS, SPEED.
+# Environment: SEED, ROUNDS, ROUND_MS, SPEED (percent), MIN_BYTES, PEERS.
 
 lt=/sys/kernel/debug/leaktrend
 scn=/sys/kernel/debug/leaktrend_scenarios
 drv=/sys/kernel/debug/leaktrend_test
 age_rounds=60
+min_rounds=8
 
 die() { echo "quality: $*" >&2; exit 1; }
 
@@ -150,9 +154,18 @@ reclaim() {
 # ---- The run ----
 
 [ -d $lt ] || die "this kernel has no leaktrend"
+echo "seed=$SEED rounds=$ROUNDS round_ms=$ROUND_MS speed=$SPEED min_bytes=$MIN_BYTES" \
+	"min_rounds=$min_rounds age_rounds=$age_rounds rate=$(<$lt/sample_rate)" >/out/run
 echo "$ROUND_MS" >$lt/interval_ms
-echo 64K >$lt/min_bytes
+echo "$MIN_BYTES" >$lt/min_bytes
+echo $min_rounds >$lt/min_rounds
 echo $((age_rounds * ROUND_MS)) >$lt/min_age_ms
+
+# As on a machine that is looked after.
+sed -n 's/^\([a-z_]*\)[[:space:]]*#.*/\1/p' /root/ignore.list | while read -r name; do
+	[ -z "$name" ] || echo "add $name" >$lt/ignore || die "cannot ignore $name"
+done
+[ -n "$(cat $lt/ignore)" ] || die "the list of what to ignore is missing"
 
 insmod "$(module leaktrend_scenarios)" seed="$SEED" round_ms="$ROUND_MS" speed="$SPEED" \
 	age_rounds=$age_rounds late_rounds=$((ROUNDS / 2)) || die "cannot load leaktrend_scenarios"
@@ -184,7 +197,8 @@ done
 cat $scn/list >/out/truth
 [ ! -f /out/orphans ] || cat /out/orphans >>/out/truth
 cat $lt/status >/out/status
+cat $lt/ignore >/out/ignored
 # shellcheck disable=SC2086 # several
-kill $jobs
+kill $jobs 2>/dev/null
 echo all >$scn/stop
 exit 0

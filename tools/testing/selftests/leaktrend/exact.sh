@@ -270,6 +270,12 @@ test_orphans() {
 	want "frees" "$S_frees" "$J_frees"
 	want "verdict" "$S_verdict" ORPHANED
 	want "stack" "$(site_block "$sites" suspects | sed -n '/^stack trace:/,$p')" "$stack"
+	echo "add leaktrend_test_leak_a" >"$LT/ignore"
+	site_read "$sites"
+	want "verdict when ignored by the name it had" "$S_verdict" IGNORED
+	echo "remove leaktrend_test_leak_a" >"$LT/ignore"
+	site_read "$sites"
+	want "verdict when not ignored any more" "$S_verdict" ORPHANED
 	want_true "cannot load again" load_module
 	result "orphans stay outstanding"
 

@@ -369,7 +369,9 @@ test_ignore() {
 
 	# By name: all sites of the function, and only of it.
 	want_write "$LT/ignore" "add leaktrend_test_leak_a" ok
-	want "list" "$(cat "$LT/ignore")" "leaktrend_test_leak_a  1 sites"
+	want "list" "$(cat "$LT/ignore")" \
+		"leaktrend_test_leak_a  1 sites, $S_bytes bytes"
+	want "ignored in status" "$(status_get ignored)" 1
 	grow
 	want "suspects when ignored" "$(sites_in suspects leaktrend_test_leak_a)" ""
 	site_read "$id"
@@ -383,7 +385,7 @@ test_ignore() {
 
 	# By handle.
 	want_write "$LT/ignore" "add $S_stack_id" ok
-	want "list of a handle" "$(cat "$LT/ignore")" "$S_stack_id  1 sites"
+	want "list of a handle" "$(sed 's/,.*//' "$LT/ignore")" "$S_stack_id  1 sites"
 	grow
 	want "suspects when ignored by handle" "$(sites_in suspects leaktrend_test_leak_a)" ""
 	want_write "$LT/ignore" "remove $S_stack_id" ok
@@ -394,7 +396,7 @@ test_ignore() {
 	want_write "$LT/ignore" "add leaktrend_test_leak" ok
 	grow
 	want "suspects with a part ignored" "$(sites_in suspects leaktrend_test_leak_a)" "$id"
-	want "list with a part" "$(cat "$LT/ignore")" "leaktrend_test_leak  0 sites"
+	want "list with a part" "$(cat "$LT/ignore")" "leaktrend_test_leak  0 sites, 0 bytes"
 	want_write "$LT/ignore" clear ok
 	want "list after clear" "$(cat "$LT/ignore")" ""
 	drop_load
@@ -416,7 +418,7 @@ test_ignore() {
 	want "entries when off" "$(grep -c . "$LT/ignore")" 2
 	want_write "$LT/ignore" "remove 0x77" ok
 	echo 1 >"$LT/enable"
-	want "list after off and on" "$(cat "$LT/ignore")" "some_function  0 sites"
+	want "list after off and on" "$(cat "$LT/ignore")" "some_function  0 sites, 0 bytes"
 	echo clear >"$LT/ignore"
 	result "ignore: errors"
 
@@ -425,7 +427,7 @@ test_ignore() {
 	done 2>/dev/null
 	want "entries that fit" "$i" 256
 	want_write "$LT/ignore" "add one_more" ENOSPC
-	entries=$(grep -cE '^function_[0-9]+  0 sites$' "$LT/ignore")
+	entries=$(grep -cE '^function_[0-9]+  0 sites, 0 bytes$' "$LT/ignore")
 	want "entries listed" "$entries" 256
 	want_write "$LT/ignore" "remove function_100" ok
 	want_write "$LT/ignore" "add one_more" ok

@@ -101,7 +101,7 @@ struct scn {
 	u64 started;
 	u64 ticked;
 	u64 credit;
-	spinlock_t lock;
+	spinlock_t lock;	/* What was lost: also counted by timers. */
 	u64 first_lost;
 	u64 lost;
 	u64 lost_bytes;
@@ -116,8 +116,6 @@ static __always_inline void scn_mark(const int line)
 {
 	asm volatile("" : : "i" (line) : "memory");
 }
-
-#define SCN_FN	static noinline __noclone
 
 static u64 scn_ms(const struct scn *s)
 {
@@ -193,7 +191,7 @@ static void scn_fifo_drain(struct scn_fifo *fifo)
 
 /* ---- 1: an error branch that forgets to free ---- */
 
-SCN_FN void scn_error_branch(struct scn *s)
+static noinline __noclone void scn_error_branch(struct scn *s)
 {
 	void *req = kzalloc(64, GFP_KERNEL);
 
@@ -210,7 +208,7 @@ SCN_FN void scn_error_branch(struct scn *s)
 
 static struct scn_fifo busy_fifo = { .len = 400 };
 
-SCN_FN void scn_busy(struct scn *s)
+static noinline __noclone void scn_busy(struct scn *s)
 {
 	void *obj = kmalloc(128, GFP_KERNEL);
 
@@ -230,7 +228,7 @@ static void busy_teardown(struct scn *s)
 
 /* ---- 3: leaks under load only, and there is load now and then ---- */
 
-SCN_FN void scn_bursts(struct scn *s)
+static noinline __noclone void scn_bursts(struct scn *s)
 {
 	void *obj;
 
@@ -251,13 +249,13 @@ SCN_FN void scn_bursts(struct scn *s)
 
 static struct scn_fifo noisy_fifo = { .len = 800 };
 
-SCN_FN void scn_neighbour(struct scn *s)
+static noinline __noclone void scn_neighbour(struct scn *s)
 {
 	kfree(scn_fifo_put(&noisy_fifo, scn_one_in(s, 3) ? NULL : kmalloc(64, GFP_KERNEL)));
 	scn_mark(__LINE__);
 }
 
-SCN_FN void scn_shared_cache(struct scn *s)
+static noinline __noclone void scn_shared_cache(struct scn *s)
 {
 	void *obj = kmalloc(64, GFP_KERNEL);
 
@@ -282,7 +280,7 @@ static void shared_teardown(struct scn *s)
 
 /* ---- 5: interrupts ---- */
 
-SCN_FN void scn_hardirq(struct scn *s)
+static noinline __noclone void scn_hardirq(struct scn *s)
 {
 	void *obj = kmalloc(96, GFP_ATOMIC);
 
@@ -295,7 +293,7 @@ SCN_FN void scn_hardirq(struct scn *s)
 	scn_mark(__LINE__);
 }
 
-SCN_FN void scn_softirq(struct scn *s)
+static noinline __noclone void scn_softirq(struct scn *s)
 {
 	void *obj = kmalloc(192, GFP_ATOMIC);
 
@@ -321,7 +319,7 @@ static int typesafe_setup(struct scn *s)
 	return typesafe_cache ? 0 : -ENOMEM;
 }
 
-SCN_FN void scn_typesafe(struct scn *s)
+static noinline __noclone void scn_typesafe(struct scn *s)
 {
 	void *obj = kmem_cache_alloc(typesafe_cache, GFP_KERNEL);
 
@@ -344,7 +342,7 @@ static int mempool_setup(struct scn *s)
 	return pool ? 0 : -ENOMEM;
 }
 
-SCN_FN void scn_mempool(struct scn *s)
+static noinline __noclone void scn_mempool(struct scn *s)
 {
 	void *element = mempool_alloc(pool, GFP_KERNEL);
 
@@ -371,7 +369,7 @@ struct scn_config {
 
 static struct scn_config __rcu *config;
 
-SCN_FN void scn_forgotten_rcu(struct scn *s)
+static noinline __noclone void scn_forgotten_rcu(struct scn *s)
 {
 	struct scn_config *new = kzalloc_obj(*new), *old;
 
@@ -407,7 +405,7 @@ static int bulk_setup(struct scn *s)
 	return bulk_cache ? 0 : -ENOMEM;
 }
 
-SCN_FN void scn_bulk(struct scn *s)
+static noinline __noclone void scn_bulk(struct scn *s)
 {
 	void *objs[SCN_BULK];
 
@@ -436,7 +434,7 @@ static void session_release(struct kref *ref)
 	kfree(session);
 }
 
-SCN_FN void scn_extra_ref(struct scn *s)
+static noinline __noclone void scn_extra_ref(struct scn *s)
 {
 	struct scn_session *session = kzalloc_obj(*session);
 
@@ -497,7 +495,7 @@ static int unshrinkable_setup(struct scn *s)
 	return 0;
 }
 
-SCN_FN void scn_unshrinkable(struct scn *s)
+static noinline __noclone void scn_unshrinkable(struct scn *s)
 {
 	struct scn_cached *obj = kmem_cache_alloc(unshrinkable_cache, GFP_KERNEL);
 
@@ -540,7 +538,7 @@ static int cancelled_setup(struct scn *s)
 	return 0;
 }
 
-SCN_FN void scn_cancelled_work(struct scn *s)
+static noinline __noclone void scn_cancelled_work(struct scn *s)
 {
 	void *payload = kmalloc(512, GFP_KERNEL);
 
@@ -571,7 +569,7 @@ static void timed_fn(struct timer_list *timer)
 	kfree(container_of(timer, struct scn_timed, timer));
 }
 
-SCN_FN void scn_timer(struct scn *s)
+static noinline __noclone void scn_timer(struct scn *s)
 {
 	struct scn_timed *obj = kzalloc_obj(*obj);
 
@@ -609,7 +607,7 @@ static void messages_fn(struct work_struct *work)
 
 static DECLARE_WORK(messages_work, messages_fn);
 
-SCN_FN void scn_remote(struct scn *s)
+static noinline __noclone void scn_remote(struct scn *s)
 {
 	struct scn_message *msg = kmalloc_obj(*msg);
 	unsigned int cpu;
@@ -634,7 +632,7 @@ static void remote_teardown(struct scn *s)
 
 /* ---- 15: two callers of a helper, one of which leaks ---- */
 
-SCN_FN void *scn_helper(size_t size)
+static noinline __noclone void *scn_helper(size_t size)
 {
 	void *obj = kmalloc(size, GFP_KERNEL);
 
@@ -644,13 +642,13 @@ SCN_FN void *scn_helper(size_t size)
 
 static struct scn_fifo innocent_fifo = { .len = 300 };
 
-SCN_FN void scn_innocent(struct scn *s)
+static noinline __noclone void scn_innocent(struct scn *s)
 {
 	kfree(scn_fifo_put(&innocent_fifo, scn_helper(72)));
 	scn_mark(__LINE__);
 }
 
-SCN_FN void scn_guilty(struct scn *s)
+static noinline __noclone void scn_guilty(struct scn *s)
 {
 	void *obj = scn_helper(72);
 
@@ -679,7 +677,7 @@ static void helper_teardown(struct scn *s)
 
 static struct scn_fifo late_fifo = { .len = 600 };
 
-SCN_FN void scn_late(struct scn *s)
+static noinline __noclone void scn_late(struct scn *s)
 {
 	void *obj = kmalloc(224, GFP_KERNEL);
 
@@ -703,7 +701,7 @@ static void late_teardown(struct scn *s)
 
 static struct { void *data; size_t size; } buffers[SCN_BUFFERS];
 
-SCN_FN void scn_krealloc(struct scn *s)
+static noinline __noclone void scn_krealloc(struct scn *s)
 {
 	unsigned int i = scn_between(s, 0, SCN_BUFFERS - 1);
 	size_t size = buffers[i].size + 64;
@@ -748,7 +746,7 @@ static void tooth_flush(struct scn *s, struct scn_fifo *fifo, unsigned int forge
 	fifo->next = 0;
 }
 
-SCN_FN void scn_sawtooth_rising(struct scn *s)
+static noinline __noclone void scn_sawtooth_rising(struct scn *s)
 {
 	struct scn_fifo *fifo = &tooth_fifo[0];
 
@@ -761,7 +759,7 @@ SCN_FN void scn_sawtooth_rising(struct scn *s)
 	scn_mark(__LINE__);
 }
 
-SCN_FN void scn_sawtooth_flat(struct scn *s)
+static noinline __noclone void scn_sawtooth_flat(struct scn *s)
 {
 	struct scn_fifo *fifo = &tooth_fifo[1];
 	unsigned int i;
@@ -790,7 +788,7 @@ static void flat_teardown(struct scn *s)
 
 /* ---- 20: very slow ---- */
 
-SCN_FN void scn_slow(struct scn *s)
+static noinline __noclone void scn_slow(struct scn *s)
 {
 	void *obj = kmalloc(64, GFP_KERNEL);
 
@@ -810,7 +808,7 @@ static void page_give_back(void *obj)
 	free_page((unsigned long)obj);
 }
 
-SCN_FN void scn_page_ring(struct scn *s)
+static noinline __noclone void scn_page_ring(struct scn *s)
 {
 	unsigned int i;
 
@@ -839,7 +837,7 @@ static void ring_teardown(struct scn *s)
 
 static struct page_frag_cache frags;
 
-SCN_FN void scn_page_frag(struct scn *s)
+static noinline __noclone void scn_page_frag(struct scn *s)
 {
 	void *frag = page_frag_alloc(&frags, 1536, GFP_KERNEL);
 
@@ -859,7 +857,7 @@ static void frag_teardown(struct scn *s)
 
 /* ---- 23: large kmalloc() ---- */
 
-SCN_FN void scn_large(struct scn *s)
+static noinline __noclone void scn_large(struct scn *s)
 {
 	void *obj = kmalloc(16384, GFP_KERNEL);
 
@@ -879,7 +877,7 @@ static void vmalloc_give_back(void *obj)
 	vfree(obj);
 }
 
-SCN_FN void scn_vmalloc(struct scn *s)
+static noinline __noclone void scn_vmalloc(struct scn *s)
 {
 	void *obj = vmalloc(5 * PAGE_SIZE);
 
@@ -906,7 +904,7 @@ static int ramp_setup(struct scn *s)
 	return table ? 0 : -ENOMEM;
 }
 
-SCN_FN void scn_ramp(struct scn *s)
+static noinline __noclone void scn_ramp(struct scn *s)
 {
 	if (table_len == table_max)
 		return;
@@ -928,7 +926,7 @@ static void ramp_teardown(struct scn *s)
 static void *burst[4096];
 static unsigned int burst_len;
 
-SCN_FN void scn_burst(struct scn *s)
+static noinline __noclone void scn_burst(struct scn *s)
 {
 	/* Everything is set up in 15 rounds. */
 	if (scn_round(s) < 40 || scn_round(s) >= 55 || burst_len == ARRAY_SIZE(burst))
@@ -963,7 +961,7 @@ static int sparse_setup(struct scn *s)
  * One of 16 that were allocated one after the other replaces an old object, so
  * that the objects get to be spread over more and more slabs.
  */
-SCN_FN void scn_sparse(struct scn *s)
+static noinline __noclone void scn_sparse(struct scn *s)
 {
 	void *objs[SCN_BULK];
 
@@ -995,7 +993,7 @@ struct scn_deferred {
 	char data[112];
 };
 
-SCN_FN void scn_backlog(struct scn *s)
+static noinline __noclone void scn_backlog(struct scn *s)
 {
 	unsigned int i, n = scn_round(s) % 20 < 12 ? 8 : 1;
 
@@ -1166,7 +1164,7 @@ static ssize_t scn_for_each(const char __user *ubuf, size_t count, int (*fn)(str
 	buf[count] = '\0';
 
 	mutex_lock(&scn_mutex);
-	while (!ret && (name = strsep(&next, " \n"))) {
+	while (!ret && (name = strsep(&next, "\n "))) {
 		if (!*name)
 			continue;
 		for (i = 0, n = 0; !ret && i < ARRAY_SIZE(scns); i++) {
