@@ -109,7 +109,6 @@ class Verdicts:
         self.leaks = {s.function: s.id for s in scenarios if s.leak}
         self.others = {s.function: s.id for s in scenarios if not s.leak}
         self.found = {}
-        self.helper = set()
         self.alarms = collections.OrderedDict()
 
     def accuse(self, round_nr, stack):
@@ -199,8 +198,7 @@ class Column:
         self.took = collections.defaultdict(list)
         self.alarms = collections.Counter()
         self.where = collections.defaultdict(set)
-        self.found = self.missed = self.helped = 0
-        self.helper = set()
+        self.found = self.missed = 0
         for run in runs:
             verdicts = judge(run)
             for s in run.scenarios:
@@ -212,8 +210,6 @@ class Column:
                     self.found += 1
                 else:
                     self.missed += 1
-                    if s.id in verdicts.helper:
-                        self.helper.add(s.id)
             for name, stack in verdicts.alarms:
                 self.where[name].add(stack)
             for name in {name for name, _ in verdicts.alarms}:
@@ -223,13 +219,9 @@ class Column:
     def leak(self, name):
         took = sorted(self.took[name])
         text = f"{len(took)}/{self.runs}"
-        if took and self.rounds:
+        if took:
             text += f" {took[len(took) // 2]}"
-        elif name in self.helper:
-            text += " h"
         return text
-
-    rounds = True
 
     def negative(self, name):
         return f"{self.alarms[name]}/{self.runs}" if self.alarms[name] else "-"
@@ -243,55 +235,22 @@ class Column:
         return self.found / (self.found + self.false) if self.found else 0
 
 
-class PeerColumn(Column):
-    rounds = False
-
-
-class PeerVerdicts:
-    """What one of the other detectors said at the end of a run."""
-
-    def __init__(self, run, detector):
-        self.found, self.helper, self.alarms = {}, set(), {}
-        leaks = {s.id for s in run.scenarios if s.leak}
-        for name, who, verdict, why in run.peers:
-            if who != detector:
-                continue
-            if name not in leaks:
-                if verdict == "found":
-                    self.alarms[(name, why)] = 0
-            elif verdict == "found":
-                self.found[name] = 0
-            elif verdict == "helper":
-                self.helper.add(name)
-
-
 class Run:
     def __init__(self, directory):
         self.directory = directory
         self.values = read_run(directory)
         self.scenarios = read_truth(directory)
         self.begin = begin_rounds(directory, self.scenarios)
-        self.peers = []
-        try:
-            with open(f"{directory}/peers") as f:
-                self.peers = [line.rstrip("\n").split("\t") for line in f]
-        except FileNotFoundError:
-            pass
 
 
 def columns_of(runs):
     columns = []
-    own = [r for r in runs if not r.peers]
-    for rate in sorted({r.values["rate"] for r in own}, reverse=True):
-        at_rate = [r for r in own if r.values["rate"] == rate]
+    for rate in sorted({r.values["rate"] for r in runs}, reverse=True):
+        at_rate = [r for r in runs if r.values["rate"] == rate]
         columns.append(Column(f"leaktrend 1:{rate}", at_rate,
                               lambda r: leaktrend(r.directory, r.scenarios)))
         columns.append(Column(f"3 rules 1:{rate}", at_rate,
                               lambda r: original(r.directory, r.scenarios)))
-    with_peers = [r for r in runs if r.peers]
-    for detector in dict.fromkeys(p[1] for r in with_peers for p in r.peers):
-        columns.append(PeerColumn(detector, with_peers,
-                                  lambda r, d=detector: PeerVerdicts(r, d)))
     return columns
 
 

@@ -9,9 +9,10 @@
 #   status	at the end
 #   ignored	what the ignore list has hidden
 #   run		how it was run, "name=value …"
-#   peers	for each scenario what other detectors say, with PEERS=1
 #
-# Environment: SEED, ROUNDS, ROUND_MS, SPEED (percent), MIN_BYTES, PEERS.
+# Environment: SEED, ROUNDS, ROUND_MS, SPEED (percent), MIN_BYTES.
+
+# shellcheck disable=SC2317,SC2086,SC2217 # jobs are called by their names; paths without blanks; files held open
 
 lt=/sys/kernel/debug/leaktrend
 scn=/sys/kernel/debug/leaktrend_scenarios
