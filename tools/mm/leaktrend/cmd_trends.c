@@ -37,12 +37,6 @@ static void add(struct table *table, const struct site *site)
 	table_cell(table, PLAIN, "%s", where);
 }
 
-static bool is_outstanding(const struct snapshot *snap, const struct site *site)
-{
-	(void)snap;
-	return site->outstanding > 0;
-}
-
 static int run(const struct command *cmd, int argc, char **argv)
 {
 	struct view view = {};
@@ -56,7 +50,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 		return ret - 1;
 	if (argc)
 		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
-	if (view_load(&view, READ_ALL, is_outstanding))
+	if (view_load(&view, READ_ALL, view_outstanding(&view)))
 		return EXIT_ERROR;
 	if (view.json) {
 		view_json(&view);
@@ -77,8 +71,9 @@ static const struct command trends = {
 	.name	 = "trends",
 	.summary = "a line per site: growth, size, recent rounds, function",
 	.usage	 = "[options]",
-	.text	 = "Shows all sites with something outstanding, suspects first. GROWTH is over the\n"
-		   "last 32 rounds, and TREND has what was outstanding at the end of each.\n"
+	.text	 = "Shows sites with something outstanding, suspects first; those of the classes that\n"
+		   "are set in the kernel, or that --class asks for. GROWTH is over the last 32\n"
+		   "rounds, and TREND has what was outstanding at the end of each.\n"
 		   "FUNCTION is the first of the stack that is no general helper of allocation.\n"
 		   "On a narrow terminal columns are left out; COLUMNS=200 shows all.",
 	.order	 = 3,

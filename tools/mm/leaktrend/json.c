@@ -2,47 +2,20 @@
 /*
  * leaktrend: JSON of the model.
  */
-#include <string.h>
+#include <stdlib.h>
 
 #include "json.h"
-
-/* Bytes of the character at @p, 0 if it is none of UTF-8. */
-static size_t utf8_len(const unsigned char *p)
-{
-	size_t len, i;
-
-	if (*p < 0x80)
-		return 1;
-	len = *p >= 0xf0 && *p < 0xf5 ? 4 : *p >= 0xe0 && *p < 0xf0 ? 3 :
-	      *p >= 0xc2 && *p < 0xe0 ? 2 : 0;
-	for (i = 1; i < len; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	/* Too long, a surrogate, or beyond the last. */
-	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
-	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90))
-		return 0;
-	return len;
-}
 
 struct json_object *json_text(const char *text)
 {
 	struct json_object *json;
-	struct buf clean = {};
+	char *clean;
 
 	if (!text)
 		return NULL;
-	while (*text) {
-		size_t len = utf8_len((const unsigned char *)text);
-
-		if (len)
-			buf_add(&clean, text, len);
-		else
-			buf_add(&clean, "?", 1);
-		text += len ? len : 1;
-	}
-	json = json_object_new_string_len(buf_str(&clean), clean.len);
-	buf_free(&clean);
+	clean = utf8_clean(text);
+	json = json_object_new_string(clean);
+	free(clean);
 	return json;
 }
 

@@ -729,7 +729,7 @@ static void put_frame(struct buf *out, char type, uint16_t seq, const struct buf
 	uLongf packed_len = compressBound(payload->len);
 	unsigned char *packed = xcalloc(packed_len, 1), head[HEAD_LEN];
 	bool zlib = compress2(packed, &packed_len, (const unsigned char *)payload->data,
-			      payload->len, 9) == Z_OK && packed_len < payload->len;
+			      payload->len, Z_DEFAULT_COMPRESSION) == Z_OK && packed_len < payload->len;
 	const void *data = zlib ? (void *)packed : payload->data;
 	size_t len = zlib ? packed_len : payload->len;
 

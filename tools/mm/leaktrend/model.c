@@ -537,14 +537,12 @@ bool snapshot_tunable(const struct snapshot *snap, const char *name, uint64_t *v
 	return pairs_u64(&snap->tunables, name, value) || pairs_u64(&snap->status, name, value);
 }
 
-bool snapshot_suspect(const struct snapshot *snap, const struct site *site)
+bool snapshot_class_wanted(const struct snapshot *snap, const struct site *site)
 {
 	const char *classes = pairs_get(&snap->tunables, "classes");
 	const char *name = class_name(site->class), *p;
 	size_t len = strlen(name);
 
-	if (!verdict_suspect(site->verdict))
-		return false;
 	/* What the kernel begins with. */
 	if (!classes)
 		classes = "kernel reclaimable";
@@ -556,6 +554,11 @@ bool snapshot_suspect(const struct snapshot *snap, const struct site *site)
 		p += n;
 	}
 	return false;
+}
+
+bool snapshot_suspect(const struct snapshot *snap, const struct site *site)
+{
+	return verdict_suspect(site->verdict) && snapshot_class_wanted(snap, site);
 }
 
 bool snapshot_follows(const struct snapshot *prev, const struct snapshot *next)

@@ -261,6 +261,12 @@ void site_free(struct site *site);
 bool snapshot_tunable(const struct snapshot *snap, const char *name, uint64_t *value);
 
 /*
+ * snapshot_class_wanted() - Whether the tunable "classes" has the class of the
+ * site. What is not in it belongs to processes, or is counted elsewhere.
+ */
+bool snapshot_class_wanted(const struct snapshot *snap, const struct site *site);
+
+/*
  * snapshot_suspect() - Whether the kernel has the site in `suspects`, which goes by
  * verdict and by the tunable "classes".
  */

@@ -76,7 +76,7 @@ int debugfs_write(const struct debugfs *dfs, const char *name, const char *text,
 	int fd, saved;
 
 	debugfs_path(dfs, name, &path);
-	fd = open(path.data, O_WRONLY | O_CLOEXEC | (dfs->copy ? O_TRUNC : 0));
+	fd = open(path.data, O_WRONLY | O_CLOEXEC | (dfs->copy ? O_APPEND : 0));
 	if (fd >= 0) {
 		wrote = write(fd, text, strlen(text));
 		saved = errno;
@@ -155,8 +155,7 @@ static bool proc_read(const struct debugfs *dfs, const char *name, struct buf *b
 	int ret;
 
 	buf_clear(buf);
-	buf_printf(&path, "%s/%s", dfs->copy ? dfs->dir : "", dfs->copy ? "proc/" : "proc/");
-	buf_adds(&path, name);
+	buf_printf(&path, "%s/proc/%s", dfs->copy ? dfs->dir : "", name);
 	ret = read_file(path.data, buf);
 	buf_free(&path);
 	return !ret && buf->len;

@@ -55,7 +55,10 @@ void debugfs_close(struct debugfs *dfs);
 /* debugfs_read() - A file below @dfs->dir, as "leaktrend/ignore". */
 int debugfs_read(const struct debugfs *dfs, const char *name, struct buf *buf, struct err *err);
 
-/* debugfs_write() - One write of one line. On failure @err is set, and errno is kept. */
+/*
+ * debugfs_write() - One write of one line; to a copy it is appended. On failure
+ * @err is set, and errno is kept.
+ */
 int debugfs_write(const struct debugfs *dfs, const char *name, const char *text, struct err *err);
 
 /* debugfs_host() - Whose debugfs it is. */

@@ -262,7 +262,8 @@ static void print_row(FILE *f, const struct table *table, const struct cell *cel
 {
 	int last = table->nr - 1, i;
 
-	while (last > 0 && widths[last] < 0)
+	/* Without blanks at the end of the line. */
+	while (last > 0 && (widths[last] < 0 || !*cells[last].text))
 		last--;
 	for (i = 0; i <= last; i++) {
 		if (widths[i] < 0)

@@ -136,6 +136,42 @@ const char *buf_str(const struct buf *buf)
 	return buf->data ? buf->data : "";
 }
 
+/* Bytes of the character at @p, 0 if it is none of UTF-8. */
+static size_t utf8_len(const unsigned char *p)
+{
+	size_t len, i;
+
+	if (*p < 0x80)
+		return 1;
+	len = *p >= 0xf0 && *p < 0xf5 ? 4 : *p >= 0xe0 && *p < 0xf0 ? 3 :
+	      *p >= 0xc2 && *p < 0xe0 ? 2 : 0;
+	for (i = 1; i < len; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	/* Too long, a surrogate, or beyond the last. */
+	if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] >= 0xa0) ||
+	    (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] >= 0x90))
+		return 0;
+	return len;
+}
+
+char *utf8_clean(const char *text)
+{
+	struct buf clean = {};
+
+	buf_adds(&clean, "");
+	while (*text) {
+		size_t len = utf8_len((const unsigned char *)text);
+
+		if (len)
+			buf_add(&clean, text, len);
+		else
+			buf_add(&clean, "?", 1);
+		text += len ? len : 1;
+	}
+	return clean.data;
+}
+
 int read_fd(int fd, struct buf *buf)
 {
 	ssize_t got;

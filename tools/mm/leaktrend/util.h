@@ -63,6 +63,9 @@ void buf_free(struct buf *buf);
 /* buf_str() - The text, "" if there is none. */
 const char *buf_str(const struct buf *buf);
 
+/* utf8_clean() - @text with '?' for each byte that is not UTF-8. To be freed. */
+char *utf8_clean(const char *text);
+
 /* read_fd() - Append all that comes until the end of file. Returns 0, or -1 with errno. */
 int read_fd(int fd, struct buf *buf);
 

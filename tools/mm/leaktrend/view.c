@@ -32,7 +32,7 @@ int view_load(struct view *view, unsigned int what,
 	/* A function is looked for in stacks, whoever needs them else. */
 	if (view->filter.function || view->filter.sort == SORT_FUNCTION)
 		what |= READ_STACKS;
-	if (source_load(&view->src, &view->where, what, false, &err)) {
+	if (source_load(&view->src, &view->where, what, view->standby, &err)) {
 		fail(&err);
 		return -1;
 	}
@@ -43,6 +43,22 @@ int view_load(struct view *view, unsigned int what,
 	}
 	select_sites(view, wanted);
 	return 0;
+}
+
+static bool is_outstanding(const struct snapshot *snap, const struct site *site)
+{
+	(void)snap;
+	return site->outstanding > 0;
+}
+
+static bool is_kernels(const struct snapshot *snap, const struct site *site)
+{
+	return site->outstanding > 0 && snapshot_class_wanted(snap, site);
+}
+
+view_wanted view_outstanding(const struct view *view)
+{
+	return view->filter.classes ? is_outstanding : is_kernels;
 }
 
 void view_free(struct view *view)

@@ -9,18 +9,20 @@
 
 /**
  * struct view - Options of such a command, and what they select.
- * @where:  From where.
- * @filter: Which.
- * @json:   As JSON.
- * @src:    The moment.
- * @site:   Those that are to be shown, in order.
- * @nr:	    How many.
- * @all:    How many there are without --top.
+ * @where:   From where.
+ * @filter:  Which.
+ * @json:    As JSON.
+ * @standby: That nothing is tracked is fine.
+ * @src:     The moment.
+ * @site:    Those that are to be shown, in order.
+ * @nr:	     How many.
+ * @all:     How many there are without --top.
  */
 struct view {
 	struct where where;
 	struct filter filter;
 	bool json;
+	bool standby;
 	struct view_source src;
 	const struct site **site;
 	size_t nr;
@@ -39,6 +41,13 @@ struct view {
 int view_load(struct view *view, unsigned int what,
 	      bool (*wanted)(const struct snapshot *snap, const struct site *site));
 void view_free(struct view *view);
+
+/*
+ * For @wanted: sites with something outstanding, of any class or of those that are
+ * set in the kernel. view_outstanding() says which of them the options ask for.
+ */
+typedef bool (*view_wanted)(const struct snapshot *snap, const struct site *site);
+view_wanted view_outstanding(const struct view *view);
 
 /* view_json() - What was selected, as one document. */
 void view_json(const struct view *view);
