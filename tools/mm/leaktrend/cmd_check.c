@@ -18,15 +18,17 @@ static int set_verdict(void *value, const char *arg, struct err *err)
 
 static void finding(const struct site *site)
 {
-	char rate[UNIT_ROOM], bytes[UNIT_ROOM], where[128], *clean;
+	char rate[UNIT_ROOM], bytes[UNIT_ROOM], where[128], *clean, *cache;
 
 	view_where(site, where, sizeof(where));
 	clean = text_clean(where);
+	cache = text_clean(site->cache ? site->cache : "-");
 	printf("%s%s%s: %s outstanding, %s, %s %s: %s\n",
 	       colour_on(stdout, verdict_colour(site->verdict)), verdict_name(site->verdict),
 	       colour_off(stdout), unit_bytes(bytes, site->bytes), unit_rate(rate, site->growth),
-	       kind_name(site->kind), site->cache ? site->cache : "-", clean);
+	       kind_name(site->kind), cache, clean);
 	free(clean);
+	free(cache);
 }
 
 /* Whether that nothing was found says anything. */

@@ -133,8 +133,8 @@ static const struct command collapse = {
 	.summary = "folded stacks, for tools that draw flame graphs",
 	.usage	 = "[options]",
 	.text	 = "Prints a line per stack: its functions from the outermost on, separated by\n"
-		   "semicolons, and how many bytes are outstanding. Like trends it is about sites of\n"
-		   "the classes that are set in the kernel, or that --class asks for.",
+		   "semicolons, and how many bytes are outstanding. Like trends it is about sites\n"
+		   "of the classes that are set in the kernel, or that --class asks for.",
 	.order	 = 20,
 	.run	 = run,
 };

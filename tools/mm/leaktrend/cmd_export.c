@@ -307,10 +307,10 @@ static const struct command export = {
 	.name	 = "export",
 	.summary = "metrics for Prometheus, as node_exporter's textfile collector takes them",
 	.usage	 = "[options]",
-	.text	 = "Prints the state of tracking, and five series for each suspect, 50 of them at\n"
-		   "most unless --top says otherwise (1000). The label \"path\" stands for the names of\n"
-		   "the functions of the stack: it is the same on each machine and after each boot.\n"
-		   "From a timer:\n"
+	.text	 = "Prints the state of tracking, and five series for each suspect, of which there\n"
+		   "are 50 at most, or as many as --top says. The label \"path\" stands for the names\n"
+		   "of the functions of the stack: it is the same on each machine and after each\n"
+		   "boot. From a timer:\n"
 		   "  leaktrend export -o /var/lib/node_exporter/leaktrend.prom",
 	.order	 = 21,
 	.run	 = run,

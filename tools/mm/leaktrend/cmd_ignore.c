@@ -507,9 +507,9 @@ static const struct command ignore = {
 	.summary = "functions whose sites are no suspects, in the kernel and in a file",
 	.usage	 = "[list | add NAME... | remove NAME... | load FILE | save FILE]",
 	.text	 = "A site whose stack runs through a function of the list is IGNORED. The list is\n"
-		   "the kernel's, which forgets it at the next boot. A file keeps it, a function per\n"
-		   "line with a comment behind a #. load adds what is in FILE to the kernel's list,\n"
-		   "save writes the kernel's list to FILE and keeps the comments that are there.\n"
+		   "the kernel's, which forgets it at the next boot. A file keeps it, a function\n"
+		   "per line with a comment behind a #. load adds what is in FILE to the kernel's\n"
+		   "list, save writes the kernel's list to FILE and keeps the comments there.\n"
 		   "A NAME can be a stack_id (0x...), too, but not in a file.",
 	.order	 = 10,
 	.run	 = run,

@@ -3,6 +3,7 @@
  * leaktrend suspects: what leaks, worst first, with all that is known of it.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,79 +20,86 @@ static void print_clean(const char *before, const char *text)
 	free(clean);
 }
 
-/* "   held     a; b; c", in as many lines as it takes, broken at blanks. */
+/* "   held     a; b; c", in as many lines as it takes. */
 static void print_wrapped(const char *key, const char *text)
 {
-	int width = text_width(stdout), left;
-	char *clean = text_clean(text), *p = clean;
+	char *clean = text_clean(text);
+	int width = text_width(stdout);
 
-	printf("   %-9s", key);
-	width = width > 30 ? width - 12 : 0;
-	while (*p) {
-		size_t len = strlen(p);
-
-		if (width && len > (size_t)width) {
-			for (left = width; left && p[left] != ' ';)
-				left--;
-			len = left ? (size_t)left : (size_t)width;
-		}
-		printf("%.*s\n", (int)len, p);
-		p += len;
-		p += *p == ' ';
-		if (*p)
-			printf("%12s", "");
-	}
+	printf("   %-8s ", key);
+	text_wrap(stdout, clean, 12, width);
 	free(clean);
+}
+
+/* The same of what is put together here. */
+static void print_field(const char *key, const char *fmt, ...) PRINTF(2, 3);
+static void print_field(const char *key, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = xstrdup("?");
+	va_end(ap);
+	print_wrapped(key, text);
+	free(text);
 }
 
 static void print_size(const struct site *site)
 {
-	char bytes[UNIT_ROOM], count[UNIT_ROOM];
+	char bytes[UNIT_ROOM], count[UNIT_ROOM], error[32] = "";
 
 	unit_bytes(bytes, site->bytes);
 	unit_count(count, site->outstanding);
-	if (site->kind == KIND_SLAB)
-		printf("   size     %s: %s objects of %s%s", bytes, count,
-		       site->cache ? site->cache : "?",
-		       site->evidence && site->evidence->mixed ? " and other caches" : "");
-	else
-		printf("   size     %s: %s pages", bytes, count);
 	if (site->error_permille)
-		printf(" (+-%u.%u %%)", site->error_permille / 10, site->error_permille % 10);
-	printf("; class %s\n", class_name(site->class));
+		snprintf(error, sizeof(error), " (+-%u.%u %%)", site->error_permille / 10,
+			 site->error_permille % 10);
+	if (site->kind == KIND_SLAB)
+		print_field("size", "%s: %s objects of %s%s%s; class %s", bytes, count,
+			    site->cache ? site->cache : "?",
+			    site->evidence && site->evidence->mixed ? " and other caches" : "",
+			    error, class_name(site->class));
+	else
+		print_field("size", "%s: %s pages%s; class %s", bytes, count, error,
+			    class_name(site->class));
 }
 
 static void print_growth(const struct site *site)
 {
-	const struct evidence *e = site->evidence;
 	char rate[UNIT_ROOM], low[UNIT_ROOM], high[UNIT_ROOM], spark[SPARK_ROOM(SPARK_WIDTH)];
+	const struct evidence *e = site->evidence;
 	const struct trend *trend = site->trend;
 
-	printf("   growth   %s", unit_rate(rate, site->growth));
+	unit_rate(rate, site->growth);
 	if (e)
-		printf(" (%s .. %s), tau %s%d.%02d", unit_rate(low, e->growth_low),
-		       unit_rate(high, e->growth_high), e->tau < 0 ? "-" : "",
-		       abs(e->tau) / 100, abs(e->tau) % 100);
-	putchar('\n');
+		print_field("growth", "%s (%s .. %s), tau %s%d.%02d", rate,
+			    unit_rate(low, e->growth_low), unit_rate(high, e->growth_high),
+			    e->tau < 0 ? "-" : "", abs(e->tau) / 100, abs(e->tau) % 100);
+	else
+		print_field("growth", "%s", rate);
 	if (trend && trend->nr > 1)
-		printf("   trend    %s  %s .. %s in %u rounds\n",
-		       sparkline(spark, trend->value, trend->nr, SPARK_WIDTH),
-		       unit_count(low, trend->value[0]),
-		       unit_count(high, trend->value[trend->nr - 1]), trend->nr);
+		print_field("trend", "%s  %s .. %s in %u rounds",
+			    sparkline(spark, trend->value, trend->nr, SPARK_WIDTH),
+			    unit_count(low, trend->value[0]),
+			    unit_count(high, trend->value[trend->nr - 1]), trend->nr);
 }
 
 static void print_age(const struct site *site)
 {
-	const struct evidence *e = site->evidence;
 	char oldest[UNIT_ROOM], elders[UNIT_ROOM], changed[UNIT_ROOM];
+	const struct evidence *e = site->evidence;
+	struct buf text = {};
 
-	printf("   age      oldest %s, %s elders", unit_time(oldest, site->oldest_ms),
-	       unit_count(elders, site->elders));
+	buf_printf(&text, "oldest %s, %s elders", unit_time(oldest, site->oldest_ms),
+		   unit_count(elders, site->elders));
 	if (e && e->generations)
-		printf(", %u of %u generations survive", site->survivors, e->generations);
+		buf_printf(&text, ", %u of %u generations survive", site->survivors,
+			   e->generations);
+	print_field("age", "%s", text.data);
 	if (e && e->changed)
-		printf("; verdict since %s", unit_time(changed, e->changed_ms));
-	putchar('\n');
+		print_field("verdict", "for %s", unit_time(changed, e->changed_ms));
+	buf_free(&text);
 }
 
 static void print_stack(const struct site *site)
@@ -128,7 +136,7 @@ static void show(const struct site *site, size_t place)
 		print_wrapped("held", site->evidence->held);
 	if (site->evidence && *site->evidence->missing)
 		print_wrapped("missing", site->evidence->missing);
-	printf("   id       site %u, stack_id 0x%" PRIx64 "\n", site->number, site->stack_id);
+	print_field("id", "site %u, stack_id 0x%" PRIx64, site->number, site->stack_id);
 	print_stack(site);
 }
 

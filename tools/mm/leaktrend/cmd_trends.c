@@ -71,9 +71,9 @@ static const struct command trends = {
 	.name	 = "trends",
 	.summary = "a line per site: growth, size, recent rounds, function",
 	.usage	 = "[options]",
-	.text	 = "Shows sites with something outstanding, suspects first; those of the classes that\n"
-		   "are set in the kernel, or that --class asks for. GROWTH is over the last 32\n"
-		   "rounds, and TREND has what was outstanding at the end of each.\n"
+	.text	 = "Shows sites with something outstanding, suspects first, of the classes that are\n"
+		   "set in the kernel or that --class asks for. GROWTH is over the last 32 rounds,\n"
+		   "and TREND has what was outstanding at the end of each.\n"
 		   "FUNCTION is the first of the stack that is no general helper of allocation.\n"
 		   "On a narrow terminal columns are left out; COLUMNS=200 shows all.",
 	.order	 = 3,

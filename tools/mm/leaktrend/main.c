@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 			continue;
 		status = (*cmd)->run(*cmd, argc - 1, argv + 1);
 		/* A full disk shows when the last bytes are written. */
-		if (fflush(stdout) || ferror(stdout)) {
+		if ((fflush(stdout) || ferror(stdout)) && status != EXIT_ERROR) {
 			err_set(&err, "cannot write standard output");
 			return fail(&err);
 		}

@@ -10,6 +10,7 @@
 
 #include "leaktrend.h"
 #include "parse.h"
+#include "table.h"
 
 /* Values of getopt for options without a letter begin here. */
 #define NO_LETTER	256
@@ -50,7 +51,8 @@ static void help(const struct command *cmd, const struct opt *opts)
 		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", opt->letter ? '-' : ' ',
 			 opt->letter ? opt->letter : ' ', opt->letter ? "," : " ", opt->name,
 			 opt->arg ? " " : "", opt->arg ? opt->arg : "");
-		printf("  %-23s %s\n", left, opt->help);
+		printf("  %-23s ", left);
+		text_wrap(stdout, opt->help, 26, 80);
 	}
 	printf("  %-23s %s\n", "-h, --help", "show this");
 }

@@ -653,6 +653,7 @@ int parse_blocks(const struct input *in, struct snapshot *snap, struct err *err)
 {
 	/* Found by number, so what is added here comes behind until the end. */
 	struct snapshot more = {};
+	bool join = snap->nr;
 	struct reader r;
 	size_t i;
 	int ret = 0;
@@ -673,12 +674,12 @@ int parse_blocks(const struct input *in, struct snapshot *snap, struct err *err)
 			break;
 		}
 		known = snapshot_find(snap, site.number, site.stack_id);
-		if (known) {
+		if (known)
 			keep_evidence(known, &site);
+		if (known || join)
 			site_free(&site);
-		} else {
+		else
 			*snapshot_add(&more) = site;
-		}
 	}
 	for (i = 0; i < more.nr; i++)
 		*snapshot_add(snap) = more.site[i];

@@ -33,8 +33,9 @@ int parse_status(const struct input *in, struct snapshot *snap, struct err *err)
 int parse_sites(const struct input *in, struct snapshot *snap, struct err *err);
 
 /*
- * Blocks of `suspects` or `trends`: evidence, stack and trend of sites, which are
- * added if @snap does not have them. The figures of those that it has stay.
+ * Blocks of `suspects` or `trends`: evidence, stack and trend of the sites that
+ * @snap has, whose figures stay. Others have appeared since `sites` was read, and
+ * are left out: the next round has them. If @snap has none at all they are added.
  */
 int parse_blocks(const struct input *in, struct snapshot *snap, struct err *err);
 

@@ -131,6 +131,30 @@ char *text_clean(const char *text)
 	return out.data;
 }
 
+void text_wrap(FILE *f, const char *text, int indent, int width)
+{
+	int column = indent;
+
+	while (*text) {
+		const char *end = text + strcspn(text, " ");
+		char *word = xstrndup(text, end - text);
+		int columns = text_columns(word);
+
+		if (column > indent && width && column + 1 + columns > width) {
+			fprintf(f, "\n%*s", indent, "");
+			column = indent;
+		} else if (column > indent) {
+			fputc(' ', f);
+			column++;
+		}
+		fputs(word, f);
+		column += columns;
+		free(word);
+		text = end + (*end == ' ');
+	}
+	fputc('\n', f);
+}
+
 static bool has_unicode(void)
 {
 	return !strcmp(nl_langinfo(CODESET), "UTF-8");

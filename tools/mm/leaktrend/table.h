@@ -29,6 +29,12 @@ int text_columns(const char *text);
  */
 char *text_clean(const char *text);
 
+/*
+ * text_wrap() - Print @text, broken at blanks such that no line has more than
+ * @width columns if that can be done; all but the first are indented. 0 is no limit.
+ */
+void text_wrap(FILE *f, const char *text, int indent, int width);
+
 /**
  * struct column - Of a table.
  * @title:  Its head.
