@@ -169,5 +169,32 @@ git -C "$SCRATCH/am" add mm
 git -C "$SCRATCH/am" -c user.name=a -c user.email=a@localhost commit -qm base
 check "export: git am takes the mails" git -C "$SCRATCH/am" -c user.name=a -c user.email=a@localhost am -q "$SCRATCH"/mail/*.patch
 contains "export: the message ends with the sign-off" "$(git -C "$SCRATCH/am" log -1 --format=%B)" '^Signed-off-by: Some One'
+# An edit that belongs to an earlier patch.
+sed -i 's/^\/\* end \*\//\/* the end *\//' "$work/mm/slub.c"
+sed -i '$a # last' "$work/mm/Makefile"
+echo 'int a3;' >>"$REPO/mm/leaktrend/a.c"
+try scripts/series refresh --at second
+same "--at makes an edit in the patch named" 0 "$rc"
+contains "--at: its line changes where it was added" "$(cat "$REPO/patches/0002-second.patch")" '^\+/\* the end \*/'
+contains "--at: a file that no patch had" "$(cat "$REPO/patches/0002-second.patch")" '^\+# last'
+contains "--at: a file that only an earlier patch touched" "$(cat "$REPO/patches/0002-second.patch")" '^\+int a3;'
+contains "--at: the later patch keeps its own" "$(cat "$REPO/patches/0003-third.patch")" '^\+/\* null \*/'
+same "--at: the later patch has nothing of the edit" 0 "$(grep -c '^[+-].*\(the end\|# last\)' "$REPO/patches/0003-third.patch")"
+try scripts/series verify
+same "verify passes after --at" 0 "$rc"
+before=$(cd "$REPO" && sha1sum patches/*)
+sed '/^\/\* null \*\//d' "$work/mm/slub.c" >"$SCRATCH/before-third"
+sed -i 's/^\/\* null \*\//\/* nil *\//' "$work/mm/slub.c"
+try scripts/series refresh --at second
+same "--at refuses an edit of what a later patch added" 1 "$rc"
+contains "--at names file and patch" "$said" 'mm/slub.c: .*0003-third'
+same "--at wrote nothing" "$before" "$(cd "$REPO" && sha1sum patches/*)"
+cp "$SCRATCH/before-third" "$REPO/build/merge/0003-third.patch/mm/slub.c"
+try scripts/series refresh --at second
+same "--at takes the merge made by hand" 0 "$rc"
+contains "--at: the edit is where the merge left it" "$(cat "$REPO/patches/0003-third.patch")" '^\+/\* nil \*/'
+try scripts/series verify
+same "verify passes after a merge by hand" 0 "$rc"
+
 same "the kernel source was never written to" "$base_before" "$(cd "$BASE" && sha1sum mm/slub.c mm/Makefile mm/page_owner.c)"
 done_testing

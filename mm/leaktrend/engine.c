@@ -87,7 +87,7 @@ static const struct round_end *end_of(u32 last_round, unsigned int level, u32 ba
 }
 
 /* One series of a level: does it grow over the last @window entries, since when? */
-static bool series_grew(struct lt_evidence *e, u32 last_round, unsigned int level,
+static bool series_grew(struct lt_pace *pace, u32 last_round, unsigned int level,
 			const u32 *v, unsigned int n, unsigned int window)
 {
 	u64 since_ms;
@@ -97,22 +97,36 @@ static bool series_grew(struct lt_evidence *e, u32 last_round, unsigned int leve
 
 	since_ms = READ_ONCE(end_of(last_round, level,
 				    n - 1 - leaktrend_grown_since(v, n))->ms);
-	if (!e->since_ms || since_ms < e->since_ms)
-		e->since_ms = since_ms;
+	if (!pace->since_ms || since_ms < pace->since_ms)
+		pace->since_ms = since_ms;
 	return true;
+}
+
+/* What the growth of a series adds to the evidence. */
+static void note_growth(struct lt_evidence *e, const struct lt_pace *pace, u32 last_round)
+{
+	if (!e->since_ms || pace->since_ms < e->since_ms)
+		e->since_ms = pace->since_ms;
+	e->rising |= last_round - pace->rose < lt_param(min_rounds);
 }
 
 /*
  * Look for growth on all levels. A leak that adds a sample in an hour does not
  * rise in each half of a few minutes, but it does in each half of a day.
  */
-static void find_growth(const struct lt_site *site, struct lt_evidence *e)
+static void find_growth(struct lt_site *site, struct lt_evidence *e)
 {
 	/* Only one at a time: under leaktrend_mutex. */
 	static struct lt_round entries[LT_RING];
 	u32 low[LT_RING], elders[LT_RING];
 	u32 last = site->last_round;
+	/* Where sizes differ, numbers do not tell what memory does. */
+	bool sizes = READ_ONCE(site->mixed);
+	struct lt_round *now = &site->ring[last % LT_RING];
 	unsigned int level, n, i;
+
+	leaktrend_pace(&site->low_pace, sizes ? now->low_size : now->low, last);
+	leaktrend_pace(&site->elders_pace, now->elders, last);
 
 	for (level = 0; level < LT_LEVELS; level++) {
 		unsigned int room = level ? LT_COARSE_RING : LT_RING;
@@ -123,17 +137,18 @@ static void find_growth(const struct lt_site *site, struct lt_evidence *e)
 		if (n < window)
 			break;
 		for (i = 0; i < n; i++) {
-			low[i] = entries[i].low;
+			low[i] = sizes ? entries[i].low_size : entries[i].low;
 			elders[i] = entries[i].elders;
 		}
 
-		low_grew = series_grew(e, last, level, low, n, window);
+		low_grew = series_grew(&site->low_pace, last, level, low, n, window);
 		/*
 		 * A pool that was emptied and fills up again has more and more
 		 * elders. A leak has more than there ever were.
 		 */
 		elders_grew = leaktrend_highest(elders, n - window, elders[n - 1]) &&
-			      series_grew(e, last, level, elders, n, window);
+			      series_grew(&site->elders_pace, last, level, elders, n,
+					  window);
 		if (!low_grew && !elders_grew)
 			continue;
 		if (!e->low_grew && !e->elders_grew) {
@@ -145,9 +160,13 @@ static void find_growth(const struct lt_site *site, struct lt_evidence *e)
 		e->reclaimed |= low_grew && end_of(last, level, 0)->scanned !=
 					    end_of(last, level, window - 1)->scanned;
 	}
+	if (e->low_grew)
+		note_growth(e, &site->low_pace, last);
+	if (e->elders_grew)
+		note_growth(e, &site->elders_pace, last);
 }
 
-static void gather_evidence(struct lt_site *site, u64 now_ns)
+static void gather_evidence(struct lt_site *site, u64 now_ns, u64 now_ms)
 {
 	struct lt_evidence e = {
 		.class = READ_ONCE(site->class),
@@ -159,6 +178,10 @@ static void gather_evidence(struct lt_site *site, u64 now_ns)
 	find_growth(site, &e);
 	if (site->oldest_ns && site->oldest_ns < now_ns)
 		e.age_ms = div_u64(now_ns - site->oldest_ns, NSEC_PER_MSEC);
+	if (e.since_ms)
+		e.age_ms = min(e.age_ms, now_ms - e.since_ms);
+	/* What is called a leak need not rise again every few rounds. */
+	e.rising |= site->state.verdict == LT_LIKELY_LEAK;
 	site->evidence = e;
 }
 
@@ -176,12 +199,18 @@ static void update_verdict(struct lt_site *site)
 
 static void judge_site(struct lt_site *site, u64 now_ns)
 {
-	gather_evidence(site, now_ns);
-	leaktrend_follow(&site->state,
-			 leaktrend_judge(&site->evidence, lt_param(min_bytes),
-					 lt_param(min_age_ms)),
-			 site->evidence.bytes, lt_param(min_bytes), lt_param(min_rounds),
-			 end_of(site->last_round, 0, 0)->ms);
+	u64 now_ms = end_of(site->last_round, 0, 0)->ms;
+	enum lt_verdict verdict;
+
+	gather_evidence(site, now_ns, now_ms);
+	verdict = leaktrend_judge(&site->evidence, lt_param(min_bytes), lt_param(min_age_ms));
+	leaktrend_follow(&site->state, verdict, site->evidence.bytes, lt_param(min_bytes),
+			 lt_param(min_rounds), now_ms);
+	/* When it is calm again, the next growth is another one. */
+	if (verdict == LT_NONE && site->state.verdict <= LT_SETTLED) {
+		site->low_pace.since_ms = 0;
+		site->elders_pace.since_ms = 0;
+	}
 	update_verdict(site);
 }
 

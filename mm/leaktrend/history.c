@@ -82,13 +82,14 @@ bool leaktrend_history_oldest(const struct lt_site *site, u32 ended, u32 *birth)
 	return false;
 }
 
-/* Low-water mark of the round that ends, and begin of the next. */
-static u32 take_low(struct lt_site *site, u32 now)
+/* A low-water mark of the round that ends, and begin of the next. */
+static u64 take_low(struct lt_site *site, atomic64_t *mark, u64 now,
+		    u64 (*read)(const struct lt_site *site))
 {
-	s64 low = atomic64_xchg(&site->low, now);
+	s64 low = atomic64_xchg(mark, now);
 
 	/* A free since @now was read has lowered what we have just replaced. */
-	leaktrend_site_lower(site, leaktrend_site_outstanding(site));
+	leaktrend_site_lower(mark, read(site));
 
 	return min_t(u64, max_t(s64, low, 0), now);
 }
@@ -153,6 +154,7 @@ static void add_span(struct lt_site *site, unsigned int level, u32 span)
 		const struct lt_round *from = entry_of(site, level - 1, last - i);
 
 		to->low = min(to->low, from->low);
+		to->low_size = min(to->low_size, from->low_size);
 		to->elders = min(to->elders, from->elders);
 	}
 	site->nr_spans[level - 1] = min(site->nr_spans[level - 1] + 1, LT_COARSE_RING);
@@ -199,7 +201,9 @@ void leaktrend_history_record(struct lt_site *site, u32 ended)
 		correct_older(site);
 	entry->outstanding = outstanding;
 	entry->bytes = leaktrend_site_bytes(site);
-	entry->low = take_low(site, outstanding);
+	entry->low = take_low(site, &site->low, outstanding, leaktrend_site_outstanding);
+	entry->low_size = min(take_low(site, &site->low_bytes, entry->bytes,
+				       leaktrend_site_bytes) / LT_SIZE_UNIT, U32_MAX);
 	entry->elders = count_elders(site, ended);
 	site->last_round = ended;
 	site->nr_rounds = min(site->nr_rounds + 1, LT_RING);

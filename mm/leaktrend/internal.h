@@ -89,11 +89,15 @@ enum lt_verdict {
 	LT_ORPHANED,
 };
 
+/* Low-water marks of bytes are kept in units of so many, capped at 64 GiB. */
+#define LT_SIZE_UNIT		16
+
 /**
  * struct lt_round - What a site looked like at the end of a round, or of a span.
  * @bytes:	 Outstanding bytes.
- * @outstanding: Outstanding objects or pages, as the two below.
+ * @outstanding: Outstanding objects or pages, as @low and @elders.
  * @low:	 Low-water mark: the fewest outstanding at any time of the round.
+ * @low_size:	 The same of the bytes, in LT_SIZE_UNIT.
  * @elders:	 What has survived elder_rounds rounds. Of a span, the fewest at
  *		 the end of any of its rounds.
  *
@@ -103,7 +107,20 @@ struct lt_round {
 	u64 bytes;
 	u32 outstanding;
 	u32 low;
+	u32 low_size;
 	u32 elders;
+};
+
+/**
+ * struct lt_pace - How far a series has got, and since when it grows.
+ * @high:     The highest value so far. Begins anew after a fall.
+ * @rose:     The round in which it was reached.
+ * @since_ms: Begin of the growth, on the clock of struct round_end. 0 if none.
+ */
+struct lt_pace {
+	u32 high;
+	u32 rose;
+	u64 since_ms;
 };
 
 /**
@@ -112,18 +129,21 @@ struct lt_round {
  * @reclaimed:	 Slab reclaim ran while the site grew.
  * @low_grew:	 The low-water mark grew.
  * @elders_grew: The elders grew.
+ * @rising:	 One that grew has got to where it never was, not long ago.
  * @level:	 On which level of the history, the finest if on several.
  * @entries:	 Over how many rounds or spans that was judged.
  * @since_ms:	 Begin of the growth, on the clock of struct round_end. 0 if none.
  * @error:	 Standard error of what is outstanding, in thousandths of it.
  * @bytes:	 Outstanding bytes.
- * @age_ms:	 Age of the oldest live sample.
+ * @age_ms:	 For how long it has been going on: the age of the oldest live
+ *		 sample, or of the growth if that has not lasted as long.
  */
 struct lt_evidence {
 	enum lt_class class;
 	bool reclaimed;
 	bool low_grew;
 	bool elders_grew;
+	bool rising;
 	u8 level;
 	u8 entries;
 	u32 error;
@@ -165,6 +185,7 @@ struct lt_state {
  * @bytes:	 The same times their size.
  * @frees:	 Sum of the weights of samples freed.
  * @low:	 Smallest number outstanding since the round began.
+ * @low_bytes:	 The same of @bytes.
  * @variance:	 The variance of @outstanding as an estimate.
  * @older:	 What is outstanding and older than the slots of @gens.
  * @off:	 By how much @older and @gens were off page_owner's count in
@@ -186,6 +207,8 @@ struct lt_state {
  * @generations: min_rounds, or fewer as long as there have been fewer.
  * @orphaned:	 A module of its stack has gone.
  * @symbols:	 The stack as text from then, or NULL.
+ * @low_pace:	 Of the low-water mark.
+ * @elders_pace: Of the elders.
  * @evidence:	 Of the last round.
  * @state:	 What has followed from it.
  * @verdict:	 That, or what stands above it.
@@ -213,6 +236,7 @@ struct lt_site {
 	atomic64_t bytes;
 	atomic64_t frees;
 	atomic64_t low;
+	atomic64_t low_bytes;
 	atomic64_t variance;
 	atomic64_t older;
 	s64 off;
@@ -232,6 +256,8 @@ struct lt_site {
 	u32 generations;
 	bool orphaned;
 	char *symbols;
+	struct lt_pace low_pace;
+	struct lt_pace elders_pace;
 	struct lt_evidence evidence;
 	struct lt_state state;
 	enum lt_verdict verdict;
@@ -444,7 +470,7 @@ void leaktrend_site_forget_birth(struct lt_site *site, u64 number, u32 birth,
 				 u32 round);
 u64 leaktrend_site_outstanding(const struct lt_site *site);
 u64 leaktrend_site_bytes(const struct lt_site *site);
-void leaktrend_site_lower(struct lt_site *site, s64 now);
+void leaktrend_site_lower(atomic64_t *mark, s64 now);
 void leaktrend_site_unhash(struct lt_site *site);
 void leaktrend_sites_purge(void);
 bool leaktrend_sites_full(void);
@@ -562,6 +588,7 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
 bool leaktrend_grew(const u32 *v, unsigned int n);
 unsigned int leaktrend_grown_since(const u32 *v, unsigned int n);
 bool leaktrend_highest(const u32 *v, unsigned int n, u32 last);
+void leaktrend_pace(struct lt_pace *pace, u32 value, u32 round);
 u64 leaktrend_gap_scale(u32 rate);
 u32 leaktrend_gap_draw(u64 scale, u32 random);
 

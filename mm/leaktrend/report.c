@@ -202,6 +202,10 @@ static void show_missing(struct seq_file *m, const struct lt_evidence *e)
 			   LT_MAX_ERROR / 10);
 		comma = ", ";
 	}
+	if (!e->rising) {
+		seq_printf(m, "%sa rise in the last %llu rounds", comma, lt_param(min_rounds));
+		comma = ", ";
+	}
 	if (e->class == LT_CLASS_RECLAIMABLE && !(e->reclaimed && e->low_grew)) {
 		seq_printf(m, "%slow-water mark that grows although reclaim runs", comma);
 		comma = ", ";

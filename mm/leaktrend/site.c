@@ -100,6 +100,7 @@ static void init_site(struct lt_site *site, const struct lt_origin *origin)
 		site->record = origin->record;
 		now = leaktrend_site_outstanding(site);
 		atomic64_set(&site->low, now);
+		atomic64_set(&site->low_bytes, now << PAGE_SHIFT);
 		/*
 		 * Pages that come and go on other CPUs just now may be counted
 		 * here and by their hook, or not at all: the number of those of
@@ -246,17 +247,17 @@ void leaktrend_site_alloc(struct lt_site *site, const struct lt_amount *amount)
 }
 
 /**
- * leaktrend_site_lower() - Lower the low-water mark if need be.
- * @site: The site.
+ * leaktrend_site_lower() - Lower a low-water mark if need be.
+ * @mark: The low-water mark.
  * @now:  What is outstanding.
  *
  * Mostly there is nothing to write.
  */
-void leaktrend_site_lower(struct lt_site *site, s64 now)
+void leaktrend_site_lower(atomic64_t *mark, s64 now)
 {
-	s64 low = atomic64_read(&site->low);
+	s64 low = atomic64_read(mark);
 
-	while (now < low && !atomic64_try_cmpxchg(&site->low, &low, now))
+	while (now < low && !atomic64_try_cmpxchg(mark, &low, now))
 		;
 }
 
@@ -266,14 +267,20 @@ void leaktrend_site_lower(struct lt_site *site, s64 now)
  * another may have raised again, it can miss the least of several that free and
  * allocate at the same moment.
  */
-static void free_number(struct lt_site *site, u64 number)
+static void free_number(struct lt_site *site, u64 number, u64 bytes)
 {
 	s64 now;
 
 	atomic64_add(number, &site->frees);
-	now = site->record ? leaktrend_site_outstanding(site) :
-			     atomic64_sub_return(number, &site->outstanding);
-	leaktrend_site_lower(site, now);
+	if (site->record) {
+		now = leaktrend_site_outstanding(site);
+		bytes = now << PAGE_SHIFT;
+	} else {
+		now = atomic64_sub_return(number, &site->outstanding);
+		bytes = atomic64_sub_return(bytes, &site->bytes);
+	}
+	leaktrend_site_lower(&site->low, now);
+	leaktrend_site_lower(&site->low_bytes, bytes);
 }
 
 /**
@@ -292,12 +299,9 @@ void leaktrend_site_free(struct lt_site *site, const struct lt_amount *amount,
 			     &site->gens[amount->birth % LT_GENERATIONS]);
 	else
 		atomic64_sub(amount->number, &site->older);
-	if (!site->record) {
-		atomic64_sub(amount->bytes, &site->bytes);
-		if (amount->variance)
-			atomic64_sub(amount->variance, &site->variance);
-	}
-	free_number(site, amount->number);
+	if (!site->record && amount->variance)
+		atomic64_sub(amount->variance, &site->variance);
+	free_number(site, amount->number, amount->bytes);
 }
 
 /**
@@ -310,7 +314,7 @@ void leaktrend_site_free(struct lt_site *site, const struct lt_amount *amount,
 void leaktrend_site_free_old(struct lt_site *site, u64 number)
 {
 	atomic64_sub(number, &site->older);
-	free_number(site, number);
+	free_number(site, number, number << PAGE_SHIFT);
 }
 
 /**

@@ -232,6 +232,27 @@ bool leaktrend_highest(const u32 *v, unsigned int n, u32 last)
 	return true;
 }
 
+/**
+ * leaktrend_pace() - Note how far a series has got.
+ * @pace:  What is known.
+ * @value: The next value.
+ * @round: Its round.
+ *
+ * After a fall by more than an eighth everything begins anew: what grows again
+ * is another growth, as of a pool that is filled, emptied and filled. A smaller
+ * fall can be chance.
+ */
+void leaktrend_pace(struct lt_pace *pace, u32 value, u32 round)
+{
+	if (value > pace->high) {
+		pace->high = value;
+		pace->rose = round;
+	} else if (value < pace->high - pace->high / 8) {
+		pace->high = value;
+		pace->since_ms = 0;
+	}
+}
+
 /* SETTLED is what is shown of something that does not grow. */
 static int severity(enum lt_verdict verdict)
 {
@@ -282,13 +303,17 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
  * leaktrend_judge() - Apply the rules.
  * @e:		The evidence.
  * @min_bytes:	Least size of a leak.
- * @min_age_ms: Least age of the oldest live sample of a leak.
+ * @min_age_ms: For how long it must have been going on.
  *
  * Growth, size and age together are a leak. Growth is that of the low-water
  * mark, or, where churn makes that noise, of the elders.
  *
  * A handful of samples can rise by chance. There are not enough as long as the
  * estimate is less than two standard errors from nothing.
+ *
+ * On the coarser levels of the history growth is seen for some time after its end.
+ * It has to be rising still when it is first called a leak: something that fills
+ * up to a bound is full before it is old.
  *
  * A reclaimable cache grows because nobody needs the memory. It leaks if it has
  * grown on while slab reclaim ran, be it this cache that was asked or another.
@@ -302,7 +327,7 @@ enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms)
 {
 	bool leak = e->bytes >= min_bytes && e->age_ms >= min_age_ms &&
-		    e->error <= LT_MAX_ERROR;
+		    e->error <= LT_MAX_ERROR && e->rising;
 
 	if (!e->low_grew && !e->elders_grew)
 		return LT_NONE;
