@@ -26,6 +26,11 @@
 # is the bytes by which the entry grew and its rank; of kmemleak the number of
 # objects. Two scans of kmemleak are made, with the time between them that it
 # wants an object to be old, for it reports only what looks lost to both.
+#
+# Several leaks may be driven between one peers_before and peers_after: then call
+# peers_verdict for each, with PEERS_TOP no less than their number. What it reads
+# is in DIR afterwards, most first: growth.DETECTOR has lines "rank<TAB>bytes<TAB>
+# functions, innermost first", growth.kmemleak "objects<TAB>functions".
 
 # shellcheck disable=SC2034 # for those who source this
 PEERS_PARAMS="kmemleak=on slub_debug=U sysctl.vm.mem_profiling=1 page_owner=on"
@@ -59,6 +64,7 @@ peers_snapshot() {
 }
 
 peers_before() {
+	rm -rf "$1"
 	mkdir -p "$1"
 	# What has been found so far is not from this leak.
 	if peers_has_kmemleak; then
@@ -146,6 +152,7 @@ peers_verdict() {
 	local dir=$1 functions=$2 helpers=${3:-} detector rank bytes stack name verdict why
 
 	if [[ -e $dir/kmemleak ]]; then
+		[[ -e $dir/growth.kmemleak ]] || peers_kmemleak "$dir" >"$dir/growth.kmemleak"
 		verdict=missed why="no object"
 		while IFS=$'\t' read -r bytes stack; do
 			((bytes >= 2)) || continue
@@ -155,11 +162,12 @@ peers_verdict() {
 			elif [[ $verdict == missed ]] && name=$(peers_names "$stack" "$helpers"); then
 				verdict=helper why="$name, $bytes objects"
 			fi
-		done < <(peers_kmemleak "$dir")
+		done <"$dir/growth.kmemleak"
 		printf 'kmemleak\t%s\t%s\n' "$verdict" "$why"
 	fi
 	for detector in slub_debug allocinfo page_owner; do
 		[[ -e $dir/$detector.before && -e $dir/$detector.after ]] || continue
+		[[ -e $dir/growth.$detector ]] || peers_growth "$dir" "$detector" >"$dir/growth.$detector"
 		verdict=missed why="not among the first $PEERS_TOP"
 		while IFS=$'\t' read -r rank bytes stack; do
 			((rank <= PEERS_TOP)) || break
@@ -169,7 +177,7 @@ peers_verdict() {
 			elif [[ $verdict == missed ]] && name=$(peers_names "$stack" "$helpers"); then
 				verdict=helper why="$name, +$bytes bytes, number $rank"
 			fi
-		done < <(peers_growth "$dir" "$detector")
+		done <"$dir/growth.$detector"
 		printf '%s\t%s\t%s\n' "$detector" "$verdict" "$why"
 	done
 }

@@ -1,13 +1,15 @@
 #!/bin/bash
 # The guest's part of a replay: drives one leak, and lets a detector look on.
 #
-#   guest.sh leaktrend NAME SECONDS   until the verdict, or for so many seconds
-#   guest.sh peers NAME               the other detectors, before and after
+#   guest.sh leaky NAME SECONDS   leaktrend, until the leak is found, or so long
+#   guest.sh fixed NAME SECONDS   leaktrend, so long
+#   guest.sh peers NAME           the other detectors, before and after
 #
 # Leaves in /out what was seen. The directory of the replay is /replay/NAME.
 
 lt=/sys/kernel/debug/leaktrend
 mode=$1 name=$2 limit=${3:-}
+die() { echo "$name: $*" >&2; exit 2; }
 cd "/replay/$name" || exit 2
 # shellcheck source=/dev/null
 . ./about
@@ -15,20 +17,22 @@ cd "/replay/$name" || exit 2
 . /replay/peers.sh
 : "${functions:?}" "${count:?}" "${helpers:=}" "${rate:=100}"
 
-now() { cut -d ' ' -f 1 /proc/uptime; }
+now() { cut -d . -f 1 /proc/uptime; }
 
-# blocks FILE: the blocks of likely leaks in whose stack one of the functions is.
+# blocks FILE "FUNCTION…": the blocks of leaks in whose stack one of these is; of
+# all leaks without.
 blocks() {
-	awk -v want="$functions" '
+	awk -v want="$2" '
 		function put() {
-			if (hit && likely)
+			if (hit && leak)
 				printf "%s\n", block
 			block = ""
-			hit = likely = in_stack = 0
+			hit = want == ""
+			leak = in_stack = 0
 		}
-		BEGIN { n = split(want, w, " ") }
+		BEGIN { n = split(want, w, " "); put() }
 		/^site / { put() }
-		/^status *: LIKELY_LEAK/ { likely = 1 }
+		/^status *: (LIKELY_LEAK|ORPHANED)/ { leak = 1 }
 		/^stack trace:/ { in_stack = 1 }
 		in_stack && /^ / {
 			f = $1
@@ -42,55 +46,54 @@ blocks() {
 		END { put() }' "$1"
 }
 
-[[ ! -e setup.sh ]] || bash ./setup.sh || { echo "$name: the guest cannot be prepared" >&2; exit 2; }
+[[ ! -e setup.sh ]] || bash ./setup.sh || die "the guest cannot be prepared"
 
 # Some of them the compiler may have inlined, but if none is there under its name,
 # nothing would ever be found.
 for f in $functions; do
 	! grep -qE " [tT] $f(\.|$)" /proc/kallsyms || known=1
 done
-[[ -n ${known:-} ]] || { echo "$name: the kernel has none of: $functions" >&2; exit 2; }
+[[ -n ${known:-} ]] || die "the kernel has none of: $functions"
 
 case $mode in
-leaktrend)
+leaky | fixed)
+	# The defaults 120 times as fast: a minute is half a second, an hour is
+	# 30 seconds, and 8 MiB an hour are 64 KiB in 30 seconds.
 	echo 500 >$lt/interval_ms
+	echo 30000 >$lt/min_age_ms
 	echo 64K >$lt/min_bytes
-	echo 2000 >$lt/min_age_ms
 	echo "$rate" >$lt/sample_rate
 	echo 1 >$lt/clear
-	start=$(now)
+	first=$(<$lt/scan) start=$(now)
 	./drive 100000000 2>/out/drive & driver=$!
 	while :; do
-		cat $lt/suspects >/tmp/suspects
-		blocks /tmp/suspects >/out/blocks
-		seconds=$(awk -v a="$start" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }')
-		[[ ! -s /out/blocks && ${seconds%.*} -lt $limit ]] || break
-		[[ -d /proc/$driver ]] || { cat /out/drive >&2; echo "$name: the driver ended" >&2; exit 2; }
-		sleep 0.5
+		cat $lt/suspects >/out/suspects
+		seconds=$(($(now) - start)) rounds=$(($(<$lt/scan) - first))
+		blocks /out/suspects "$functions" >/out/blocks
+		[[ -d /proc/$driver ]] || { cat /out/drive >&2; die "the driver ended"; }
+		[[ $mode == fixed || ! -s /out/blocks ]] || break
+		((seconds < limit)) || break
+		sleep 1
 	done
 	kill "$driver"
-	cp /tmp/suspects /out/suspects
+	blocks /out/suspects "" >/out/leaks
 	cat $lt/status >/out/status
 	cat $lt/trends >/out/trends
 	echo "$seconds" >/out/seconds
-	sed -n 's/^rounds: //p' /out/status >/out/rounds
+	echo "$rounds" >/out/rounds
 	;;
 peers)
 	# Once before, for what the first time allocates and keeps.
-	./drive 8 || exit 2
+	./drive 8 || die "the driver failed"
 	sleep 1
 	peers_before /out/peers
-	./drive "$count" || exit 2
+	./drive "$count" || die "the driver failed"
 	sleep 1
 	peers_after /out/peers
 	peers_verdict /out/peers "$functions" "$helpers" >/out/verdicts
-	for d in slub_debug allocinfo page_owner; do
-		[[ ! -e /out/peers/$d.after ]] || peers_growth /out/peers $d | head -n 20 >/out/top.$d
-	done
-	[[ ! -e /out/peers/kmemleak ]] || peers_kmemleak /out/peers | head -n 20 >/out/top.kmemleak
 	;;
 *)
-	echo "usage: guest.sh leaktrend NAME SECONDS | peers NAME" >&2
+	echo "usage: guest.sh leaky|fixed NAME SECONDS | peers NAME" >&2
 	exit 2
 	;;
 esac
