@@ -2,8 +2,8 @@
 # What the kernel's other detectors say of a leak: a snapshot of each before, one
 # after, and what a person would read out of the two. Sourced, in the guest: it
 # needs bash and busybox, and a kernel of tests/configs/peers.config that was
-# booted with PEERS_PARAMS, or with those of them that are wanted. A detector that
-# is off is left out.
+# booted with PEERS_PARAMS_A or _B, or with those of them that are wanted. What is
+# off is left out.
 #
 #   peers_before DIR
 #   … what leaks, and then nothing more that allocates …
@@ -32,13 +32,18 @@
 # is in DIR afterwards, most first: growth.DETECTOR has lines "rank<TAB>bytes<TAB>
 # functions, innermost first", growth.kmemleak "objects<TAB>functions".
 
-# shellcheck disable=SC2034 # for those who source this
-PEERS_PARAMS="kmemleak=on slub_debug=U sysctl.vm.mem_profiling=1 page_owner=on"
+# Two boots, or else they would see each other: what kmemleak keeps of each object
+# is memory with the same stack, and slub_debug changes from where pages come.
+# shellcheck disable=SC2034
+PEERS_PARAMS_A="kmemleak=on slub_debug=U"
+# shellcheck disable=SC2034
+PEERS_PARAMS_B="sysctl.vm.mem_profiling=1 page_owner=on"
 PEERS_TOP=${PEERS_TOP:-5}
 
 peers_debugfs=/sys/kernel/debug
 
-peers_has_kmemleak() { [[ -e $peers_debugfs/kmemleak ]] && : 2>/dev/null <$peers_debugfs/kmemleak; }
+# peers_scan: of kmemleak, which says no where it is off.
+peers_scan() { { echo scan >$peers_debugfs/kmemleak; } 2>/dev/null; }
 
 # peers_snapshot DIR WHEN
 peers_snapshot() {
@@ -64,23 +69,29 @@ peers_snapshot() {
 }
 
 peers_before() {
+	local f
+
 	rm -rf "$1"
 	mkdir -p "$1"
 	# What has been found so far is not from this leak.
-	if peers_has_kmemleak; then
-		echo scan >$peers_debugfs/kmemleak
+	if peers_scan; then
 		echo clear >$peers_debugfs/kmemleak
+		: >"$1/kmemleak"
 	fi
+	# Twice, and with a copy of each file where there will be one later: or else
+	# what grew most would be these files, in tmpfs, and the inodes of debugfs.
+	peers_snapshot "$1" before
+	for f in "$1"/*.before; do cp "$f" "${f%.before}.after"; done
 	peers_snapshot "$1" before
 }
 
 peers_after() {
 	peers_snapshot "$1" after
-	peers_has_kmemleak || return 0
+	[[ -e $1/kmemleak ]] || return 0
 	sleep 6
-	echo scan >$peers_debugfs/kmemleak
+	peers_scan
 	sleep 6
-	echo scan >$peers_debugfs/kmemleak
+	peers_scan
 	cat $peers_debugfs/kmemleak >"$1/kmemleak"
 }
 

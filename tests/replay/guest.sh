@@ -3,7 +3,7 @@
 #
 #   guest.sh leaky NAME SECONDS   leaktrend, until the leak is found, or so long
 #   guest.sh fixed NAME SECONDS   leaktrend, so long
-#   guest.sh peers NAME           the other detectors, before and after
+#   guest.sh peersA|peersB NAME    other detectors, before and after
 #
 # Leaves in /out what was seen. The directory of the replay is /replay/NAME.
 
@@ -82,7 +82,7 @@ leaky | fixed)
 	echo "$seconds" >/out/seconds
 	echo "$rounds" >/out/rounds
 	;;
-peers)
+peersA | peersB)
 	# Once before, for what the first time allocates and keeps.
 	./drive 8 || die "the driver failed"
 	sleep 1
@@ -93,7 +93,7 @@ peers)
 	peers_verdict /out/peers "$functions" "$helpers" >/out/verdicts
 	;;
 *)
-	echo "usage: guest.sh leaky|fixed NAME SECONDS | peers NAME" >&2
+	echo "usage: guest.sh leaky|fixed NAME SECONDS | peersA|peersB NAME" >&2
 	exit 2
 	;;
 esac
