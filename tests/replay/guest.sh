@@ -9,8 +9,10 @@
 
 lt=/sys/kernel/debug/leaktrend
 mode=$1 name=$2 limit=${3:-}
-die() { echo "$name: $*" >&2; exit 2; }
+# To the kernel's log, too, should there be no way to the host.
+die() { echo "$name: $*" | tee /dev/kmsg >&2; exit 2; }
 cd "/replay/$name" || exit 2
+trap '[[ ! -e finish.sh ]] || bash ./finish.sh' EXIT
 # shellcheck source=/dev/null
 . ./about
 # shellcheck source=../peers.sh
