@@ -65,6 +65,9 @@ leaky | fixed)
 	echo 30000 >$lt/min_age_ms
 	echo 64K >$lt/min_bytes
 	echo "$rate" >$lt/sample_rate
+	sed -n 's/^\([A-Za-z0-9_]*\)[[:space:]]*#.*/\1/p' ../ignore.list | while read -r f; do
+		[[ -z $f ]] || echo "add $f" >$lt/ignore || die "cannot ignore $f"
+	done
 	echo 1 >$lt/clear
 	first=$(<$lt/scan) start=$(now)
 	./drive 100000000 2>/out/drive & driver=$!
@@ -81,6 +84,7 @@ leaky | fixed)
 	blocks /out/suspects "" >/out/leaks
 	cat $lt/status >/out/status
 	cat $lt/trends >/out/trends
+	cat $lt/ignore >/out/ignored
 	echo "$seconds" >/out/seconds
 	echo "$rounds" >/out/rounds
 	;;
