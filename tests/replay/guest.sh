@@ -65,9 +65,9 @@ leaky | fixed)
 	echo 30000 >$lt/min_age_ms
 	echo 64K >$lt/min_bytes
 	echo "$rate" >$lt/sample_rate
-	sed -n 's/^\([A-Za-z0-9_]*\)[[:space:]]*#.*/\1/p' ../ignore.list | while read -r f; do
+	while read -r f; do
 		[[ -z $f ]] || echo "add $f" >$lt/ignore || die "cannot ignore $f"
-	done
+	done < <(sed 's/[[:space:]]*#.*//' ../ignore.list)
 	echo 1 >$lt/clear
 	first=$(<$lt/scan) start=$(now)
 	./drive 100000000 2>/out/drive & driver=$!
