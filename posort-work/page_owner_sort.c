@@ -7,691 +7,1413 @@
  * ./page_owner_sort page_owner_full.txt sorted_page_owner.txt
  * Or sort by total memory:
  * ./page_owner_sort -m page_owner_full.txt sorted_page_owner.txt
+ * Or without a copy, which may be larger than memory:
+ * ./page_owner_sort --cull=stacktrace /sys/kernel/debug/page_owner -
  *
  * See Documentation/mm/page_owner.rst
-*/
+ *
+ * The input is read once, record by record. A record is taken apart where it
+ * lies in the buffer, and only as far as the options ask for. What makes it
+ * equal to others (its text, or the keys of --cull) is looked up in a hash table
+ * of groups: there is one group for each record of the output, and nothing else
+ * is kept. Strings are stored once, so that equal strings have equal addresses,
+ * and a group is an array of numbers. The first record of a group speaks for it
+ * in all that is not part of the key.
+ */
 
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <inttypes.h>
 #include <sys/types.h>
 #include <sys/stat.h>
 #include <fcntl.h>
 #include <unistd.h>
+#include <limits.h>
+#include <signal.h>
 #include <string.h>
-#include <regex.h>
 #include <errno.h>
-#include <linux/types.h>
+#include <time.h>
 #include <getopt.h>
 
-#define TASK_COMM_LEN 16
+#define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
 
-struct block_list {
-	char *txt;
-	char *comm; // task command name
-	char *stacktrace;
-	__u64 ts_nsec;
-	int len;
-	int num;
-	int page_num;
-	pid_t pid;
-	pid_t tgid;
-	int allocator;
-};
-enum FILTER_BIT {
-	FILTER_PID = 1<<1,
-	FILTER_TGID = 1<<2,
-	FILTER_COMM = 1<<3
-};
-
-enum FILTER_RESULT {
-	FILTER_ERROR,
-	FILTER_SKIP,
-	FILTER_MATCH
-};
-
-enum CULL_BIT {
-	CULL_PID = 1<<1,
-	CULL_TGID = 1<<2,
-	CULL_COMM = 1<<3,
-	CULL_STACKTRACE = 1<<4,
-	CULL_ALLOCATOR = 1<<5
-};
-enum ALLOCATOR_BIT {
-	ALLOCATOR_CMA = 1<<1,
-	ALLOCATOR_SLAB = 1<<2,
-	ALLOCATOR_VMALLOC = 1<<3,
-	ALLOCATOR_OTHERS = 1<<4
-};
-enum ARG_TYPE {
-	ARG_TXT, ARG_COMM, ARG_STACKTRACE, ARG_ALLOC_TS, ARG_CULL_TIME,
-	ARG_PAGE_NUM, ARG_PID, ARG_TGID, ARG_UNKNOWN, ARG_ALLOCATOR
-};
-enum SORT_ORDER {
-	SORT_ASC = 1,
-	SORT_DESC = -1,
-};
-enum COMP_FLAG {
-	COMP_NO_FLAG = 0,
-	COMP_ALLOC = 1<<0,
-	COMP_PAGE_NUM = 1<<1,
-	COMP_PID = 1<<2,
-	COMP_STACK = 1<<3,
-	COMP_NUM = 1<<4,
-	COMP_TGID = 1<<5,
-	COMP_COMM = 1<<6
-};
-struct filter_condition {
-	pid_t *pids;
-	pid_t *tgids;
-	char **comms;
-	int pids_size;
-	int tgids_size;
-	int comms_size;
-};
-struct sort_condition {
-	int (**cmps)(const void *, const void *);
-	int *signs;
-	int size;
-};
-static struct filter_condition fc;
-static struct sort_condition sc;
-static regex_t order_pattern;
-static regex_t pid_pattern;
-static regex_t tgid_pattern;
-static regex_t comm_pattern;
-static regex_t ts_nsec_pattern;
-static struct block_list *list;
-static int list_size;
-static int max_size;
-static int cull;
-static int filter;
+static const char *progname = "page_owner_sort";
 static bool debug_on;
 
-static void set_single_cmp(int (*cmp)(const void *, const void *), int sign);
+/* ---- Errors ---- */
 
-int read_block(char *buf, char *ext_buf, int buf_size, FILE *fin)
+static char *temp_path;		/* The output, until it is complete. */
+
+static void remove_temp(void)
 {
-	char *curr = buf, *const buf_end = buf + buf_size;
+	if (temp_path)
+		unlink(temp_path);
+}
 
-	while (buf_end - curr > 1 && fgets(curr, buf_end - curr, fin)) {
-		if (*curr == '\n') { /* empty line */
-			return curr - buf;
-		}
-		if (!strncmp(curr, "PFN", 3)) {
-			strcpy(ext_buf, curr);
-			continue;
-		}
-		curr += strlen(curr);
+static void on_signal(int sig)
+{
+	remove_temp();
+	signal(sig, SIG_DFL);
+	raise(sig);
+}
+
+static void __attribute__((noreturn, format(printf, 1, 2)))
+die(const char *fmt, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: ", progname);
+	va_start(args, fmt);
+	vfprintf(stderr, fmt, args);
+	va_end(args);
+	fputc('\n', stderr);
+	remove_temp();
+	exit(1);
+}
+
+static void *xrealloc(void *ptr, size_t n, size_t size)
+{
+	ptr = reallocarray(ptr, n, size);
+	if (!ptr)
+		die("out of memory");
+	return ptr;
+}
+
+/* ---- Storage: what is kept is kept to the end ---- */
+
+#define CHUNK_SIZE	(256 * 1024)
+
+struct chunk {
+	struct chunk *next;
+	size_t used;
+	size_t size;
+	uint64_t data[];
+};
+
+static struct chunk *chunks;
+
+static void *arena_alloc(size_t size)
+{
+	struct chunk *c = chunks;
+	void *ptr;
+
+	size = (size + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+	if (!c || c->size - c->used < size) {
+		size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+
+		c = xrealloc(NULL, 1, sizeof(*c) + room);
+		c->size = room;
+		c->used = 0;
+		c->next = chunks;
+		chunks = c;
+	}
+	ptr = (char *)c->data + c->used;
+	c->used += size;
+	return ptr;
+}
+
+/* A hash table with open addressing. Each entry begins with its hash. */
+struct table {
+	uint64_t **slots;
+	size_t size;		/* A power of two, or 0. */
+	size_t used;
+};
+
+static void table_insert(struct table *t, uint64_t *entry)
+{
+	size_t i;
+
+	for (i = *entry & (t->size - 1); t->slots[i];)
+		i = (i + 1) & (t->size - 1);
+	t->slots[i] = entry;
+}
+
+/* Makes room for one more; nothing may be looked up in an empty table before. */
+static void table_reserve(struct table *t)
+{
+	struct table old = *t;
+	size_t i;
+
+	if (4 * (t->used + 1) <= 3 * t->size)
+		return;
+	t->size = old.size ? 2 * old.size : 1024;
+	t->slots = xrealloc(NULL, t->size, sizeof(*t->slots));
+	memset(t->slots, 0, t->size * sizeof(*t->slots));
+	for (i = 0; i < old.size; i++)
+		if (old.slots[i])
+			table_insert(t, old.slots[i]);
+	free(old.slots);
+}
+
+static uint64_t hash_mix(uint64_t hash, uint64_t val)
+{
+	hash = (hash ^ val) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ (hash >> 32);
+}
+
+static uint64_t hash_bytes(const char *p, size_t len)
+{
+	/* Two lanes, as a multiplication has to wait for the one before it. */
+	uint64_t a = len, b = ~(uint64_t)len, v[2];
+
+	for (; len >= sizeof(v); p += sizeof(v), len -= sizeof(v)) {
+		memcpy(v, p, sizeof(v));
+		a = hash_mix(a, v[0]);
+		b = hash_mix(b, v[1]);
+	}
+	memset(v, 0, sizeof(v));
+	memcpy(v, p, len);
+	return hash_mix(hash_mix(a, v[0]), hash_mix(b, v[1]));
+}
+
+/* A string of which there is only one copy. */
+struct str {
+	uint64_t hash;
+	size_t len;
+	char data[];		/* Ends with a null byte that does not count. */
+};
+
+static struct table strings;
+
+static const struct str *intern(const char *p, size_t len)
+{
+	uint64_t hash = hash_bytes(p, len);
+	struct str *s;
+	size_t i;
+
+	table_reserve(&strings);
+	for (i = hash & (strings.size - 1); strings.slots[i];
+	     i = (i + 1) & (strings.size - 1)) {
+		s = (struct str *)strings.slots[i];
+		if (s->hash == hash && s->len == len && !memcmp(s->data, p, len))
+			return s;
 	}
 
-	return -1; /* EOF or no space left in buf. */
+	s = arena_alloc(sizeof(*s) + len + 1);
+	s->hash = hash;
+	s->len = len;
+	memcpy(s->data, p, len);
+	s->data[len] = '\0';
+	strings.slots[i] = &s->hash;
+	strings.used++;
+	return s;
 }
 
-static int compare_txt(const void *p1, const void *p2)
-{
-	const struct block_list *l1 = p1, *l2 = p2;
+/* A string that is put together. */
+struct buf {
+	char *p;
+	size_t len;
+	size_t room;
+};
 
-	return strcmp(l1->txt, l2->txt);
+static void buf_add(struct buf *b, const char *p, size_t len)
+{
+	if (b->room - b->len < len) {
+		b->room = 2 * (b->len + len) + 256;
+		b->p = xrealloc(b->p, b->room, 1);
+	}
+	if (len)
+		memcpy(b->p + b->len, p, len);
+	b->len += len;
 }
 
-static int compare_stacktrace(const void *p1, const void *p2)
-{
-	const struct block_list *l1 = p1, *l2 = p2;
+/* ---- Input: records of any length ---- */
 
-	return strcmp(l1->stacktrace, l2->stacktrace);
+#define READ_BUFFER	(256 * 1024)
+/*
+ * page_owner gives one record per read, and fails if it does not fit into what
+ * was asked for.
+ */
+#define READ_MIN	(64 * 1024)
+
+static const char record_start[] = "Page allocated via order ";
+
+struct reader {
+	const char *name;
+	int fd;
+	bool eof;
+	char *buf;
+	size_t room;
+	size_t end;		/* of the data in buf */
+	size_t start;		/* of the record */
+	size_t line;		/* Start of the line that is looked at. */
+	size_t scan;		/* There is no end of line between line and scan. */
+	size_t *ends;		/* Ends of the record's lines, from start on. */
+	size_t nr_lines;
+	size_t max_lines;
+	uint64_t line_no;	/* of the record's first line */
+	uint64_t bytes;
+	uint64_t size;		/* of the input, 0 if unknown */
+};
+
+static void reader_fill(struct reader *r)
+{
+	ssize_t n;
+
+	if (r->start && r->room - r->end < READ_MIN) {
+		r->end -= r->start;
+		r->line -= r->start;
+		r->scan -= r->start;
+		memmove(r->buf, r->buf + r->start, r->end);
+		r->start = 0;
+	}
+	if (r->room - r->end < READ_MIN) {
+		r->room = r->room ? 2 * r->room : READ_BUFFER;
+		r->buf = xrealloc(r->buf, r->room, 1);
+	}
+
+	/* One byte is left for an end of line that is missing at the end. */
+	do {
+		n = read(r->fd, r->buf + r->end, r->room - r->end - 1);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		die("cannot read %s: %s", r->name, strerror(errno));
+	r->end += n;
+	r->bytes += n;
+	if (n)
+		return;
+	r->eof = true;
+	if (r->line < r->end)
+		r->buf[r->end++] = '\n';
 }
 
-static int compare_num(const void *p1, const void *p2)
+/* Does a record begin with this line of LEN bytes? */
+static bool starts_record(const char *p, size_t len)
 {
-	const struct block_list *l1 = p1, *l2 = p2;
-
-	return l1->num - l2->num;
+	return len >= sizeof(record_start) - 1 &&
+	       !memcmp(p, record_start, sizeof(record_start) - 1);
 }
 
-static int compare_page_num(const void *p1, const void *p2)
+/*
+ * Finds the next record: the lines up to an empty one, to the start of another
+ * record (where a dump was cut off and another one follows) or to the end.
+ */
+static bool reader_next(struct reader *r)
 {
-	const struct block_list *l1 = p1, *l2 = p2;
+	const char *nl;
+	size_t len;
 
-	return l1->page_num - l2->page_num;
+	r->line_no += r->nr_lines;
+	r->nr_lines = 0;
+	r->start = r->line;
+	while (1) {
+		nl = memchr(r->buf + r->scan, '\n', r->end - r->scan);
+		if (!nl) {
+			r->scan = r->end;
+			if (r->eof)
+				return r->nr_lines;
+			reader_fill(r);
+			continue;
+		}
+
+		len = nl - (r->buf + r->line);
+		if (!len) {
+			r->line_no++;
+			r->scan = ++r->line;
+			if (r->nr_lines)
+				return true;
+			r->start = r->line;
+			continue;
+		}
+		if (r->nr_lines && starts_record(r->buf + r->line, len)) {
+			/* Comes again as the first line of the next record. */
+			r->scan = r->line;
+			return true;
+		}
+
+		if (r->nr_lines == r->max_lines) {
+			r->max_lines = r->max_lines ? 2 * r->max_lines : 64;
+			r->ends = xrealloc(r->ends, r->max_lines, sizeof(*r->ends));
+		}
+		r->line += len + 1;
+		r->scan = r->line;
+		r->ends[r->nr_lines++] = r->line - 1 - r->start;
+	}
 }
 
-static int compare_pid(const void *p1, const void *p2)
+static void reader_open(struct reader *r, const char *path)
 {
-	const struct block_list *l1 = p1, *l2 = p2;
+	struct stat st;
 
-	return l1->pid - l2->pid;
+	r->line_no = 1;
+	if (!strcmp(path, "-")) {
+		r->name = "standard input";
+		r->fd = STDIN_FILENO;
+	} else {
+		r->name = path;
+		r->fd = open(path, O_RDONLY);
+		if (r->fd < 0)
+			die("cannot open %s: %s", path, strerror(errno));
+	}
+	if (!fstat(r->fd, &st) && S_ISREG(st.st_mode))
+		r->size = st.st_size;
+	reader_fill(r);
 }
 
-static int compare_tgid(const void *p1, const void *p2)
-{
-	const struct block_list *l1 = p1, *l2 = p2;
+/* ---- Records ---- */
 
-	return l1->tgid - l2->tgid;
+/*
+ * What can be known of a record or a group of them, as a number. Of a string it
+ * is the address: equal strings have equal ones.
+ */
+enum field {
+	/* Keys of --cull, in the order in which they decide on ties. */
+	F_STACK, F_PID, F_TGID, F_COMM, F_ALLOCATOR,
+	F_CACHE, F_SIZE, F_MEMCG, F_GFP, F_RELEASED,
+	/* Text: the lines before and behind the stack trace. */
+	F_HEAD, F_TAIL,
+	F_TS, F_FREE_TS,
+	F_OBJECT,	/* Is it an object, not pages? */
+	/* Sums over the records of a group. */
+	F_TIMES, F_OBJECTS,
+	F_MEMORY,	/* Pages; bytes of objects. */
+	NR_FIELDS,
+	/* Stands for F_HEAD, F_STACK and F_TAIL. */
+	F_TEXT = NR_FIELDS,
+};
+
+#define FIELD_BIT(f)	(1U << (f))
+#define TEXT_FIELDS	(FIELD_BIT(F_HEAD) | FIELD_BIT(F_STACK) | FIELD_BIT(F_TAIL))
+#define STRING_FIELDS	(TEXT_FIELDS | FIELD_BIT(F_COMM) | FIELD_BIT(F_CACHE) | \
+			 FIELD_BIT(F_MEMCG) | FIELD_BIT(F_GFP))
+
+#define NO_TIME		INT64_MAX
+
+enum allocator_bit {
+	ALLOCATOR_CMA = 1 << 1,
+	ALLOCATOR_SLAB = 1 << 2,
+	ALLOCATOR_VMALLOC = 1 << 3,
+	ALLOCATOR_OTHERS = 1 << 4
+};
+
+/* A piece of the buffer; without a string where the record has no such piece. */
+struct slice {
+	const char *p;
+	size_t len;
+};
+
+struct record {
+	struct slice header;	/* "Page allocated via order", without its \n */
+	struct slice pfn;
+	struct slice object;	/* leaktrend's line about an object */
+	struct slice stack;	/* Lines of the stack trace, and the handle. */
+	struct slice memcg;
+	struct buf more;	/* Other lines before the stack trace ... */
+	struct buf tail;	/* ... and behind it. */
+	bool slab_page;
+	bool has_handle;
+	bool has_count;
+	uint64_t count;		/* Base pages according to page_owner_stacks/. */
+
+	/* The parts of the header. Taken apart on demand. */
+	bool parsed;
+	struct slice gfp;
+	struct slice pid;
+	struct slice tgid;
+	struct slice comm;
+	struct slice ts;
+	struct slice free_ts;
+};
+
+static unsigned int cull_keys;	/* Bits of fields, 0: the text. */
+static bool keep_ts;		/* Are times part of the text? */
+static bool keep_free_ts;
+
+static const char *slice_end(const struct slice *s)
+{
+	return s->p + s->len;
 }
 
-static int compare_allocator(const void *p1, const void *p2)
+/* Skips LABEL at the start of S. */
+static bool skip_label(struct slice *s, const char *label)
 {
-	const struct block_list *l1 = p1, *l2 = p2;
+	size_t len = strlen(label);
 
-	return l1->allocator - l2->allocator;
+	if (s->len < len || memcmp(s->p, label, len))
+		return false;
+	s->p += len;
+	s->len -= len;
+	return true;
 }
 
-static int compare_comm(const void *p1, const void *p2)
+/* Takes decimal digits from the start of S. */
+static struct slice take_digits(struct slice *s)
 {
-	const struct block_list *l1 = p1, *l2 = p2;
+	struct slice digits = { s->p, 0 };
 
-	return strcmp(l1->comm, l2->comm);
+	while (digits.len < s->len && s->p[digits.len] >= '0' && s->p[digits.len] <= '9')
+		digits.len++;
+	s->p += digits.len;
+	s->len -= digits.len;
+	return digits;
 }
 
-static int compare_ts(const void *p1, const void *p2)
+/* False if there are no digits or too many. */
+static bool to_number(struct slice digits, uint64_t *val)
 {
-	const struct block_list *l1 = p1, *l2 = p2;
+	uint64_t v = 0;
+	size_t i;
 
-	if (l1->ts_nsec < l2->ts_nsec)
-		return -1;
-	if (l1->ts_nsec > l2->ts_nsec)
-		return 1;
+	for (i = 0; i < digits.len; i++)
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, digits.p[i] - '0', &v))
+			return false;
+	*val = v;
+	return digits.len;
+}
+
+/* Takes LABEL, digits and " ns" from the end of S, or nothing. */
+static bool strip_time(struct slice *s, const char *label, struct slice *digits)
+{
+	size_t label_len = strlen(label), len = s->len, n = 0;
+
+	if (len < 3 || memcmp(s->p + len - 3, " ns", 3))
+		return false;
+	for (len -= 3; len && s->p[len - 1] >= '0' && s->p[len - 1] <= '9'; len--)
+		n++;
+	if (!n || len < label_len || memcmp(s->p + len - label_len, label, label_len))
+		return false;
+	*digits = (struct slice){ s->p + len, n };
+	s->len = len - label_len;
+	return true;
+}
+
+static void debug_missing(const struct record *rec, const char *what)
+{
+	if (debug_on && rec->header.p)
+		fprintf(stderr, "no %s in: %.*s\n", what,
+			(int)(rec->header.len < 4096 ? rec->header.len : 4096), rec->header.p);
+}
+
+/*
+ * "Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid 1, tgid 1 (init), ts 5 ns"
+ *
+ * Old kernels have less of it, and some add ", free_ts 0 ns". A task may call
+ * itself "a), ts 1 ns", so the times are looked for from the end, and the name
+ * is what is left between.
+ */
+static void parse_header(struct record *rec)
+{
+	struct slice s = rec->header;
+	const char *p;
+
+	rec->parsed = true;
+	if (!s.p)
+		return;
+	skip_label(&s, record_start);
+	take_digits(&s);
+	if (skip_label(&s, ", mask ")) {
+		rec->gfp.p = s.p;
+		p = memchr(s.p, ',', s.len);
+		rec->gfp.len = p ? (size_t)(p - s.p) : s.len;
+		s.p += rec->gfp.len;
+		s.len -= rec->gfp.len;
+	}
+	strip_time(&s, ", free_ts ", &rec->free_ts);
+	strip_time(&s, ", ts ", &rec->ts);
+	if (skip_label(&s, ", pid "))
+		rec->pid = take_digits(&s);
+	if (skip_label(&s, ", tgid "))
+		rec->tgid = take_digits(&s);
+	if (s.len >= 3 && skip_label(&s, " (") && s.p[s.len - 1] == ')')
+		rec->comm = (struct slice){ s.p, s.len - 1 };
+
+	if (debug_on) {
+		if (!rec->gfp.p)
+			debug_missing(rec, "mask");
+		if (!rec->pid.len)
+			debug_missing(rec, "pid");
+		if (!rec->tgid.len)
+			debug_missing(rec, "tgid");
+		if (!rec->comm.p)
+			debug_missing(rec, "command name");
+		if (!rec->ts.len)
+			debug_missing(rec, "ts");
+	}
+}
+
+/* "Object size 256 cache maple_node weight 1 stack_id 0x6080007" */
+struct object {
+	uint64_t size;
+	uint64_t weight;
+	struct slice cache;
+	struct slice weight_digits;
+};
+
+static void parse_object(const struct record *rec, struct object *obj)
+{
+	static const char weight[] = " weight ";
+	struct slice s = rec->object;
+	const char *p;
+
+	*obj = (struct object){ .weight = 1 };
+	if (!skip_label(&s, "Object size "))
+		return;
+	to_number(take_digits(&s), &obj->size);
+	if (!skip_label(&s, " cache "))
+		return;
+
+	/* There may be blanks in the name of a cache: the last one counts. */
+	obj->cache = s;
+	while ((p = memmem(s.p, s.len, weight, sizeof(weight) - 1))) {
+		obj->cache.len = p - obj->cache.p;
+		s.len -= p + sizeof(weight) - 1 - s.p;
+		s.p = p + sizeof(weight) - 1;
+	}
+	if (slice_end(&obj->cache) == slice_end(&rec->object))
+		return;
+	obj->weight_digits = take_digits(&s);
+	if (!to_number(obj->weight_digits, &obj->weight))
+		obj->weight = 1;
+}
+
+/* A line that is none of the stack trace, with its end of line. */
+static void parse_line(struct record *rec, const char *p, size_t len)
+{
+	struct slice s = { p, len - 1 }, value;
+
+	switch (*p) {
+	case '#':
+		/* A remark of the kernel's. */
+		return;
+	case 'P':
+		if (skip_label(&s, "PFN")) {
+			rec->pfn = s;
+			return;
+		}
+		break;
+	case 'O':
+		value = s;
+		if (skip_label(&value, "Object size ")) {
+			rec->object = s;
+			return;
+		}
+		break;
+	case 'n':
+	case 's':
+		/* Called stack_count before 6.11; base pages all the same. */
+		if (skip_label(&s, "nr_base_pages: ") || skip_label(&s, "stack_count: ")) {
+			rec->has_count = to_number(take_digits(&s), &rec->count);
+			return;
+		}
+		break;
+	case 'h':
+		if (!skip_label(&s, "handle: "))
+			break;
+		rec->has_handle = true;
+		if (!rec->stack.p) {
+			rec->stack = (struct slice){ p, len };
+			return;
+		} else if (slice_end(&rec->stack) == p) {
+			rec->stack.len += len;
+			return;
+		}
+		break;
+	case 'C':
+		if (skip_label(&s, "Charged "))
+			rec->memcg = s;
+		break;
+	case 'S':
+		if (skip_label(&s, "Slab cache page"))
+			rec->slab_page = true;
+		break;
+	}
+	buf_add(rec->stack.p ? &rec->tail : &rec->more, p, len);
+}
+
+/* Does the name of a task go on in the next line? */
+static bool header_continues(const struct reader *r, const char *base)
+{
+	size_t end = r->ends[0];
+	const char *next = base + end + 1;
+
+	if (r->nr_lines < 2 || (end >= 3 && !memcmp(base + end - 3, " ns", 3)))
+		return false;
+	if (*next == ' ' || !strncmp(next, "PFN ", 4) || !memmem(base, end, ", tgid ", 7))
+		return false;
+	end = r->ends[1];
+	return end >= 3 && !memcmp(base + end - 3, " ns", 3);
+}
+
+/* False if it is no record. */
+static bool parse_record(struct record *rec, const struct reader *r)
+{
+	struct buf more = rec->more, tail = rec->tail;
+	const char *base = r->buf + r->start, *p = base;
+	size_t i = 0;
+
+	more.len = 0;
+	tail.len = 0;
+	*rec = (struct record){ .more = more, .tail = tail };
+
+	if (starts_record(p, r->ends[0])) {
+		if (header_continues(r, base))
+			i++;
+		rec->header = (struct slice){ p, r->ends[i] };
+		p = base + r->ends[i++] + 1;
+	}
+	for (; i < r->nr_lines; i++) {
+		const char *next = base + r->ends[i] + 1;
+
+		if (*p != ' ')
+			parse_line(rec, p, next - p);
+		else if (!rec->stack.p)
+			rec->stack = (struct slice){ p, next - p };
+		else if (slice_end(&rec->stack) == p && !rec->has_handle)
+			rec->stack.len += next - p;
+		else
+			buf_add(&rec->tail, p, next - p);
+		p = next;
+	}
+	return rec->header.p || rec->has_handle || rec->has_count;
+}
+
+/* Number of pages of one record. */
+static uint64_t record_pages(const struct record *rec)
+{
+	struct slice s = rec->header, digits;
+	uint64_t order;
+
+	if (!s.p)
+		return rec->count;
+	skip_label(&s, record_start);
+	digits = take_digits(&s);
+	if (to_number(digits, &order) && order <= 30)
+		return 1ULL << order;
+	debug_missing(rec, "valid order");
 	return 0;
 }
 
-static int compare_cull_condition(const void *p1, const void *p2)
+/*
+ * Functions of the slab allocators that get pages. There has been no page flag
+ * to tell since 6.10, and the line about it depends on memory cgroups.
+ */
+static bool is_slab_function(const char *name, size_t len)
 {
-	if (cull == 0)
-		return compare_txt(p1, p2);
-	if ((cull & CULL_STACKTRACE) && compare_stacktrace(p1, p2))
-		return compare_stacktrace(p1, p2);
-	if ((cull & CULL_PID) && compare_pid(p1, p2))
-		return compare_pid(p1, p2);
-	if ((cull & CULL_TGID) && compare_tgid(p1, p2))
-		return compare_tgid(p1, p2);
-	if ((cull & CULL_COMM) && compare_comm(p1, p2))
-		return compare_comm(p1, p2);
-	if ((cull & CULL_ALLOCATOR) && compare_allocator(p1, p2))
-		return compare_allocator(p1, p2);
-	return 0;
+	static const char * const names[] = {
+		"allocate_slab", "alloc_slab_page", "new_slab", "new_slab_objects",
+		"cache_grow_begin", "cache_grow", "kmem_getpages", "slob_new_pages",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (len == strlen(names[i]) && !memcmp(name, names[i], len))
+			return true;
+	return false;
 }
 
-static int compare_sort_condition(const void *p1, const void *p2)
+static bool is_slab_stack(struct slice stack)
 {
+	const char *p = stack.p, *end = slice_end(&stack), *nl, *name;
+	size_t len;
+
+	for (; p < end; p = nl + 1) {
+		nl = memchr(p, '\n', end - p);
+		name = p + 1;
+		/* " [<ffffffff8118d0a1>] name+0x1c1/0x2f0" of 4.x */
+		if (*name == '[') {
+			name = memchr(name, ']', nl - name);
+			if (!name || ++name == nl)
+				continue;
+			name++;
+		}
+		/* Without offset and suffixes like ".isra.0". */
+		for (len = 0; name + len < nl && !strchr("+. ", name[len]); len++)
+			;
+		if (is_slab_function(name, len))
+			return true;
+		/* What a slab is described with is none, nor is a large object. */
+		if (memmem(name, len, "kmalloc_large", 13) || memmem(name, len, "stack_depot_save", 16))
+			return false;
+	}
+	return false;
+}
+
+static bool is_vmalloc_stack(struct slice stack)
+{
+	const char *p, *line;
+
+	if (!stack.p)
+		return false;
+	p = memmem(stack.p, stack.len, "__vmalloc_node_range", 20);
+	if (!p)
+		return false;
+	/* The line before has to be the page allocator's. */
+	line = memrchr(stack.p, '\n', p - stack.p);
+	if (!line)
+		return false;
+	line = memrchr(stack.p, '\n', line - stack.p);
+	line = line ? line + 1 : stack.p;
+	return memmem(line, p - line, "alloc_pages", 11);
+}
+
+static unsigned int record_allocator(const struct record *rec)
+{
+	unsigned int allocator = 0;
+
+	if (rec->pfn.p && memmem(rec->pfn.p, rec->pfn.len, "CMA", 3))
+		allocator |= ALLOCATOR_CMA;
+	if (rec->slab_page || rec->object.p ||
+	    (rec->pfn.p && memmem(rec->pfn.p, rec->pfn.len, "slab", 4)) ||
+	    (rec->stack.p && is_slab_stack(rec->stack)))
+		allocator |= ALLOCATOR_SLAB;
+	if (is_vmalloc_stack(rec->stack))
+		allocator |= ALLOCATOR_VMALLOC;
+	return allocator ?: ALLOCATOR_OTHERS;
+}
+
+/* ---- Fields of a record ---- */
+
+static uint64_t intern_buf(const struct buf *b)
+{
+	return (uintptr_t)intern(b->p, b->len);
+}
+
+static uint64_t intern_slice(struct slice s)
+{
+	return (uintptr_t)(s.p ? intern(s.p, s.len) : intern("", 0));
+}
+
+/* Puts S into B up to DIGITS, which are left out, and moves on behind them. */
+static void add_without(struct buf *b, struct slice *s, struct slice digits)
+{
+	if (!digits.p)
+		return;
+	buf_add(b, s->p, digits.p - s->p);
+	s->len = slice_end(s) - slice_end(&digits);
+	s->p = slice_end(&digits);
+}
+
+/*
+ * What tells apart records that are otherwise equal, times and weights, is left
+ * out, unless the output is to be sorted by it.
+ */
+static uint64_t head_text(struct record *rec)
+{
+	static struct buf head;
+	struct slice s = rec->header;
+	struct object obj;
+
+	head.len = 0;
+	if (s.p) {
+		if (!keep_ts)
+			add_without(&head, &s, rec->ts);
+		if (!keep_free_ts)
+			add_without(&head, &s, rec->free_ts);
+		buf_add(&head, s.p, s.len);
+		buf_add(&head, "\n", 1);
+	}
+	if (rec->object.p) {
+		s = rec->object;
+		parse_object(rec, &obj);
+		add_without(&head, &s, obj.weight_digits);
+		buf_add(&head, s.p, s.len);
+		buf_add(&head, "\n", 1);
+	}
+	buf_add(&head, rec->more.p, rec->more.len);
+	return intern_buf(&head);
+}
+
+/* "to memcg NAME", "(via objcg) to offline memcg NAME" */
+static uint64_t memcg_text(const struct record *rec)
+{
+	static struct buf name;
+	struct slice s = rec->memcg;
+	bool offline;
+
+	skip_label(&s, "(via objcg) ");
+	skip_label(&s, "to ");
+	offline = skip_label(&s, "offline ");
+	skip_label(&s, "memcg ");
+	name.len = 0;
+	buf_add(&name, s.p, s.len);
+	if (offline)
+		buf_add(&name, " (offline)", 10);
+	return intern_buf(&name);
+}
+
+static int64_t to_time(struct slice digits)
+{
+	uint64_t t;
+
+	return to_number(digits, &t) && t < NO_TIME ? (int64_t)t : NO_TIME;
+}
+
+static int64_t to_pid(struct slice digits)
+{
+	uint64_t pid;
+
+	return to_number(digits, &pid) && pid <= INT_MAX ? (int64_t)pid : -1;
+}
+
+/* Kernels with free_ts tell when the page was freed last; 0 is never. */
+static bool is_released(const struct record *rec)
+{
+	int64_t freed = to_time(rec->free_ts);
+
+	return freed != NO_TIME && freed && to_time(rec->ts) < freed;
+}
+
+static uint64_t record_field(struct record *rec, enum field f)
+{
+	struct object obj;
+
+	if (!rec->parsed)
+		parse_header(rec);
+	switch (f) {
+	case F_HEAD:
+		return head_text(rec);
+	case F_STACK:
+		return intern_slice(rec->stack);
+	case F_TAIL:
+		return intern_buf(&rec->tail);
+	case F_PID:
+		return to_pid(rec->pid);
+	case F_TGID:
+		return to_pid(rec->tgid);
+	case F_COMM:
+		return intern_slice(rec->comm);
+	case F_GFP:
+		return intern_slice(rec->gfp);
+	case F_MEMCG:
+		return memcg_text(rec);
+	case F_ALLOCATOR:
+		return record_allocator(rec);
+	case F_CACHE:
+		parse_object(rec, &obj);
+		return intern_slice(obj.cache);
+	case F_SIZE:
+		if (!rec->object.p)
+			return rec->header.p ? record_pages(rec) : 0;
+		parse_object(rec, &obj);
+		return obj.size;
+	case F_RELEASED:
+		return is_released(rec);
+	case F_TS:
+		return to_time(rec->ts);
+	case F_FREE_TS:
+		return to_time(rec->free_ts);
+	case F_OBJECT:
+		return rec->object.p != NULL;
+	default:
+		return 0;
+	}
+}
+
+/* ---- Selection ---- */
+
+struct id_list {
+	int *ids;
+	int nr;
+};
+
+static struct id_list pid_filter, tgid_filter;
+static const char *name_filter;
+static bool filter_released;
+
+static bool match_id(const struct id_list *list, struct slice digits)
+{
+	int id = to_pid(digits), i;
+
+	for (i = 0; i < list->nr; i++)
+		if (list->ids[i] == id)
+			return true;
+	return false;
+}
+
+/* Is NAME in the list, which is separated by commas? It may have commas, too. */
+static bool match_name(const char *list, struct slice name)
+{
+	const char *p;
+
+	for (p = list; strlen(p) >= name.len; p++) {
+		if ((p == list || p[-1] == ',') && !strncmp(p, name.p, name.len) &&
+		    (p[name.len] == ',' || !p[name.len]))
+			return true;
+		if (!*p)
+			break;
+	}
+	return false;
+}
+
+static bool selected(struct record *rec)
+{
+	if (!pid_filter.ids && !tgid_filter.ids && !name_filter && !filter_released)
+		return true;
+	if (!rec->parsed)
+		parse_header(rec);
+	if (pid_filter.ids && !match_id(&pid_filter, rec->pid))
+		return false;
+	if (tgid_filter.ids && !match_id(&tgid_filter, rec->tgid))
+		return false;
+	if (name_filter && (!rec->comm.p || !match_name(name_filter, rec->comm)))
+		return false;
+	return !filter_released || !is_released(rec);
+}
+
+/* ---- Groups ---- */
+
+struct group {
+	uint64_t hash;
+	uint64_t val[NR_FIELDS];
+};
+
+static struct table groups;
+static unsigned int key_fields;		/* What makes records equal. */
+static unsigned int first_fields;	/* What is needed of the first one. */
+
+static const struct str *group_str(const struct group *g, enum field f)
+{
+	return (const struct str *)(uintptr_t)g->val[f];
+}
+
+static struct group *find_group(struct record *rec)
+{
+	struct group new = { .hash = 0 }, *g;
+	unsigned int f;
+	size_t i;
+
+	/* The key alone: what is not part of it is zero in the comparison. */
+	for (f = 0; f < NR_FIELDS; f++) {
+		if (!(key_fields & FIELD_BIT(f)))
+			continue;
+		new.val[f] = record_field(rec, f);
+		new.hash = hash_mix(new.hash, STRING_FIELDS & FIELD_BIT(f) ?
+				    group_str(&new, f)->hash : new.val[f]);
+	}
+
+	table_reserve(&groups);
+	for (i = new.hash & (groups.size - 1); groups.slots[i];
+	     i = (i + 1) & (groups.size - 1)) {
+		g = (struct group *)groups.slots[i];
+		if (g->hash != new.hash)
+			continue;
+		for (f = 0; f < NR_FIELDS; f++)
+			if (key_fields & FIELD_BIT(f) && g->val[f] != new.val[f])
+				break;
+		if (f == NR_FIELDS)
+			return g;
+	}
+
+	for (f = 0; f < NR_FIELDS; f++)
+		if (first_fields & ~key_fields & FIELD_BIT(f))
+			new.val[f] = record_field(rec, f);
+	g = arena_alloc(sizeof(*g));
+	*g = new;
+	groups.slots[i] = &g->hash;
+	groups.used++;
+	return g;
+}
+
+static void count_record(struct group *g, const struct record *rec)
+{
+	struct object obj;
+
+	g->val[F_TIMES]++;
+	if (!rec->object.p) {
+		g->val[F_MEMORY] += record_pages(rec);
+		return;
+	}
+	/* A sample stands for that many objects. */
+	parse_object(rec, &obj);
+	g->val[F_OBJECTS] += obj.weight;
+	g->val[F_MEMORY] += obj.size * obj.weight;
+}
+
+/* ---- Order ---- */
+
+#define MAX_SORT_KEYS	64
+
+static struct {
+	enum field field;
+	int sign;
+} sort_keys[MAX_SORT_KEYS];
+static unsigned int nr_sort_keys;
+
+static int compare_strings(const struct str *s1, const struct str *s2)
+{
+	size_t len = s1->len < s2->len ? s1->len : s2->len;
+	int cmp = memcmp(s1->data, s2->data, len);
+
+	return cmp ?: (s1->len > s2->len) - (s1->len < s2->len);
+}
+
+/* As if head, stack trace and tail were one string. */
+static int compare_text(const struct group *g1, const struct group *g2)
+{
+	static const enum field parts[] = { F_HEAD, F_STACK, F_TAIL };
+	size_t i1 = 0, i2 = 0, off1 = 0, off2 = 0, n1, n2, n;
+	const struct str *s1, *s2;
+	int cmp;
+
+	while (1) {
+		s1 = i1 < ARRAY_SIZE(parts) ? group_str(g1, parts[i1]) : NULL;
+		s2 = i2 < ARRAY_SIZE(parts) ? group_str(g2, parts[i2]) : NULL;
+		if (s1 && off1 == s1->len) {
+			off1 = 0;
+			i1++;
+		} else if (s2 && off2 == s2->len) {
+			off2 = 0;
+			i2++;
+		} else if (!s1 || !s2) {
+			return !!s1 - !!s2;
+		} else {
+			n1 = s1->len - off1;
+			n2 = s2->len - off2;
+			n = n1 < n2 ? n1 : n2;
+			cmp = s1 == s2 && off1 == off2 ? 0 :
+			      memcmp(s1->data + off1, s2->data + off2, n);
+			if (cmp)
+				return cmp;
+			off1 += n;
+			off2 += n;
+		}
+	}
+}
+
+static int compare_field(const struct group *g1, const struct group *g2, enum field f)
+{
+	int64_t v1, v2;
+
+	if (f == F_TEXT)
+		return compare_text(g1, g2);
+	if (g1->val[f] == g2->val[f])
+		return 0;
+	if (STRING_FIELDS & FIELD_BIT(f))
+		return compare_strings(group_str(g1, f), group_str(g2, f));
+	v1 = g1->val[f];
+	v2 = g2->val[f];
+	return v1 < v2 ? -1 : 1;
+}
+
+/* By the keys of sorting; where they are equal, by what makes groups differ. */
+static int compare_groups(const void *p1, const void *p2)
+{
+	const struct group *g1 = *(const struct group **)p1;
+	const struct group *g2 = *(const struct group **)p2;
+	unsigned int i, f;
 	int cmp = 0;
 
-	for (int i = 0; i < sc.size; ++i)
-		if (cmp == 0)
-			cmp = sc.signs[i] * sc.cmps[i](p1, p2);
+	for (i = 0; i < nr_sort_keys && !cmp; i++)
+		cmp = sort_keys[i].sign * compare_field(g1, g2, sort_keys[i].field);
+	if (!cull_keys && !cmp)
+		cmp = compare_text(g1, g2);
+	for (f = 0; f < NR_FIELDS && !cmp; f++)
+		if (key_fields & FIELD_BIT(f))
+			cmp = compare_field(g1, g2, f);
 	return cmp;
 }
 
-static int remove_pattern(regex_t *pattern, char *buf, int len)
+/* ---- Output ---- */
+
+static const char *out_name;
+static FILE *fout;
+
+/* Where the output goes: a temporary file until it is complete, if possible. */
+static void open_output(const char *path)
 {
-	regmatch_t pmatch[2];
-	int err;
+	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
+	struct stat st;
+	bool exists;
+	mode_t mask;
+	size_t i;
+	int fd;
 
-	err = regexec(pattern, buf, 2, pmatch, REG_NOTBOL);
-	if (err != 0 || pmatch[1].rm_so == -1)
-		return len;
-
-	memcpy(buf + pmatch[1].rm_so,
-		buf + pmatch[1].rm_eo, len - pmatch[1].rm_eo);
-
-	return len - (pmatch[1].rm_eo - pmatch[1].rm_so);
-}
-
-static int search_pattern(regex_t *pattern, char *pattern_str,
-			  size_t pattern_str_size, char *buf)
-{
-	int err, val_len;
-	regmatch_t pmatch[2];
-
-	err = regexec(pattern, buf, 2, pmatch, REG_NOTBOL);
-	if (err != 0 || pmatch[1].rm_so == -1) {
-		if (debug_on)
-			fprintf(stderr, "no matching pattern in %s\n", buf);
-		return -1;
-	}
-	val_len = pmatch[1].rm_eo - pmatch[1].rm_so;
-	if ((size_t)val_len >= pattern_str_size) {
-		if (debug_on)
-			fprintf(stderr, "pattern too long in %s\n", buf);
-		return -1;
+	if (!strcmp(path, "-")) {
+		out_name = "standard output";
+		fout = stdout;
+		return;
 	}
 
-	memcpy(pattern_str, buf + pmatch[1].rm_so, val_len);
-	pattern_str[val_len] = '\0';
-
-	return 0;
-}
-
-static bool check_regcomp(regex_t *pattern, const char *regex)
-{
-	int err;
-
-	err = regcomp(pattern, regex, REG_EXTENDED | REG_NEWLINE);
-	if (err != 0 || pattern->re_nsub != 1) {
-		fprintf(stderr, "Invalid pattern %s code %d\n", regex, err);
-		return false;
+	out_name = path;
+	exists = !stat(path, &st);
+	if (exists && S_ISREG(st.st_mode)) {
+		/* Not to replace a symbolic link. */
+		path = realpath(path, NULL);
+		if (!path)
+			die("cannot open %s: %s", out_name, strerror(errno));
+		out_name = path;
 	}
-	return true;
-}
-
-static char **explode(char sep, const char *str, int *size)
-{
-	int count = 0, len = strlen(str);
-	int lastindex = -1, j = 0;
-
-	for (int i = 0; i < len; i++)
-		if (str[i] == sep)
-			count++;
-	char **ret = calloc(++count, sizeof(char *));
-
-	for (int i = 0; i < len; i++) {
-		if (str[i] == sep) {
-			ret[j] = calloc(i - lastindex, sizeof(char));
-			memcpy(ret[j++], str + lastindex + 1, i - lastindex - 1);
-			lastindex = i;
+	if (!exists || S_ISREG(st.st_mode)) {
+		if (asprintf(&temp_path, "%s.XXXXXX", path) < 0)
+			die("out of memory");
+		fd = mkstemp(temp_path);
+		if (fd >= 0) {
+			for (i = 0; i < ARRAY_SIZE(signals); i++)
+				if (signal(signals[i], on_signal) == SIG_IGN)
+					signal(signals[i], SIG_IGN);
+			mask = umask(0);
+			umask(mask);
+			if (fchmod(fd, exists ? st.st_mode & 0777 : 0666 & ~mask))
+				die("cannot set the mode of %s: %s", temp_path, strerror(errno));
+		} else {
+			free(temp_path);
+			temp_path = NULL;
 		}
 	}
-	if (lastindex <= len - 1) {
-		ret[j] = calloc(len - lastindex, sizeof(char));
-		memcpy(ret[j++], str + lastindex + 1, strlen(str) - 1 - lastindex);
-	}
-	*size = j;
-	return ret;
+	/* The input may be the same file, so what is in it stays for now. */
+	if (!temp_path)
+		fd = open(path, O_WRONLY | O_CREAT, 0666);
+	fout = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!fout)
+		die("cannot open %s: %s", path, strerror(errno));
 }
 
-static void free_explode(char **arr, int size)
+static void close_output(void)
 {
-	for (int i = 0; i < size; i++)
-		free(arr[i]);
-	free(arr);
+	bool failed = ferror(fout);
+
+	/* Both have to be done, whatever came before. */
+	failed |= fflush(fout) != 0;
+	if (fout != stdout)
+		failed |= fclose(fout) != 0;
+	if (failed)
+		die("cannot write %s: %s", out_name, strerror(errno));
+	if (!temp_path)
+		return;
+	if (rename(temp_path, out_name))
+		die("cannot write %s: %s", out_name, strerror(errno));
+	free(temp_path);
+	temp_path = NULL;
 }
 
-# define FIELD_BUFF 25
-
-static int get_page_num(char *buf)
+static void print_str(const struct str *s)
 {
-	int order_val;
-	char order_str[FIELD_BUFF] = {0};
-	char *endptr;
-
-	if (search_pattern(&order_pattern, order_str, sizeof(order_str), buf) < 0)
-		return 0;
-	errno = 0;
-	order_val = strtol(order_str, &endptr, 10);
-	if (order_val > 64 || errno != 0 || endptr == order_str || *endptr != '\0') {
-		if (debug_on)
-			fprintf(stderr, "wrong order in follow buf:\n%s\n", buf);
-		return 0;
-	}
-
-	return 1 << order_val;
+	fwrite(s->data, 1, s->len, fout);
 }
 
-static pid_t get_pid(char *buf)
+static void print_known(const char *what, const struct str *s)
 {
-	pid_t pid;
-	char pid_str[FIELD_BUFF] = {0};
-	char *endptr;
-
-	if (search_pattern(&pid_pattern, pid_str, sizeof(pid_str), buf) < 0)
-		return -1;
-	errno = 0;
-	pid = strtol(pid_str, &endptr, 10);
-	if (errno != 0 || endptr == pid_str || *endptr != '\0') {
-		if (debug_on)
-			fprintf(stderr, "wrong/invalid pid in follow buf:\n%s\n", buf);
-		return -1;
-	}
-
-	return pid;
-
+	fprintf(fout, ", %s: ", what);
+	if (s->len)
+		print_str(s);
+	else
+		fputc('-', fout);
 }
 
-static pid_t get_tgid(char *buf)
+static void print_allocator(uint64_t allocator)
 {
-	pid_t tgid;
-	char tgid_str[FIELD_BUFF] = {0};
-	char *endptr;
-
-	if (search_pattern(&tgid_pattern, tgid_str, sizeof(tgid_str), buf) < 0)
-		return -1;
-	errno = 0;
-	tgid = strtol(tgid_str, &endptr, 10);
-	if (errno != 0 || endptr == tgid_str || *endptr != '\0') {
-		if (debug_on)
-			fprintf(stderr, "wrong/invalid tgid in follow buf:\n%s\n", buf);
-		return -1;
-	}
-
-	return tgid;
-
-}
-
-static __u64 get_ts_nsec(char *buf)
-{
-	__u64 ts_nsec;
-	char ts_nsec_str[FIELD_BUFF] = {0};
-	char *endptr;
-
-	if (search_pattern(&ts_nsec_pattern, ts_nsec_str,
-			   sizeof(ts_nsec_str), buf) < 0)
-		return -1;
-	errno = 0;
-	ts_nsec = strtoull(ts_nsec_str, &endptr, 10);
-	if (errno != 0 || endptr == ts_nsec_str || *endptr != '\0') {
-		if (debug_on)
-			fprintf(stderr, "wrong ts_nsec in follow buf:\n%s\n", buf);
-		return -1;
-	}
-
-	return ts_nsec;
-}
-
-static char *get_comm(char *buf)
-{
-	char *comm_str = malloc(TASK_COMM_LEN);
-
-	if (!comm_str)
-		return NULL;
-
-	memset(comm_str, 0, TASK_COMM_LEN);
-
-	if (search_pattern(&comm_pattern, comm_str, TASK_COMM_LEN, buf) < 0) {
-		free(comm_str);
-		return NULL;
-	}
-	errno = 0;
-	if (errno != 0) {
-		if (debug_on)
-			fprintf(stderr, "wrong comm in follow buf:\n%s\n", buf);
-		free(comm_str);
-		return NULL;
-	}
-
-	return comm_str;
-}
-
-static void free_block_list(struct block_list *block)
-{
-	free(block->comm);
-	free(block->txt);
-}
-
-static int get_arg_type(const char *arg)
-{
-	if (!strcmp(arg, "pid") || !strcmp(arg, "p"))
-		return ARG_PID;
-	else if (!strcmp(arg, "tgid") || !strcmp(arg, "tg"))
-		return ARG_TGID;
-	else if (!strcmp(arg, "name") || !strcmp(arg, "n"))
-		return  ARG_COMM;
-	else if (!strcmp(arg, "stacktrace") || !strcmp(arg, "st"))
-		return ARG_STACKTRACE;
-	else if (!strcmp(arg, "txt") || !strcmp(arg, "T"))
-		return ARG_TXT;
-	else if (!strcmp(arg, "alloc_ts") || !strcmp(arg, "at"))
-		return ARG_ALLOC_TS;
-	else if (!strcmp(arg, "allocator") || !strcmp(arg, "ator"))
-		return ARG_ALLOCATOR;
-	else {
-		return ARG_UNKNOWN;
-	}
-}
-
-static int get_allocator(const char *buf, const char *migrate_info)
-{
-	char *tmp, *first_line, *second_line;
-	int allocator = 0;
-
-	if (strstr(migrate_info, "CMA"))
-		allocator |= ALLOCATOR_CMA;
-	if (strstr(migrate_info, "slab"))
-		allocator |= ALLOCATOR_SLAB;
-	tmp = strstr(buf, "__vmalloc_node_range");
-	if (tmp) {
-		second_line = tmp;
-		while (*tmp != '\n')
-			tmp--;
-		tmp--;
-		while (*tmp != '\n')
-			tmp--;
-		first_line = ++tmp;
-		tmp = strstr(tmp, "alloc_pages");
-		if (tmp && first_line <= tmp && tmp < second_line)
-			allocator |= ALLOCATOR_VMALLOC;
-	}
-	if (allocator == 0)
-		allocator = ALLOCATOR_OTHERS;
-	return allocator;
-}
-
-static bool match_num_list(int num, int *list, int list_size)
-{
-	for (int i = 0; i < list_size; ++i)
-		if (list[i] == num)
-			return true;
-	return false;
-}
-
-static bool match_str_list(const char *str, char **list, int list_size)
-{
-	for (int i = 0; i < list_size; ++i)
-		if (!strcmp(list[i], str))
-			return true;
-	return false;
-}
-
-static enum FILTER_RESULT filter_record(char *buf)
-{
-	char *comm;
-
-	if ((filter & FILTER_PID) && !match_num_list(get_pid(buf), fc.pids, fc.pids_size))
-		return FILTER_SKIP;
-	if ((filter & FILTER_TGID) &&
-		!match_num_list(get_tgid(buf), fc.tgids, fc.tgids_size))
-		return FILTER_SKIP;
-	if (!(filter & FILTER_COMM))
-		return FILTER_MATCH;
-
-	comm = get_comm(buf);
-	if (!comm)
-		return FILTER_ERROR;
-
-	if (!match_str_list(comm, fc.comms, fc.comms_size)) {
-		free(comm);
-		return FILTER_SKIP;
-	}
-	free(comm);
-	return FILTER_MATCH;
-}
-
-static bool add_list(char *buf, int len, char *ext_buf)
-{
-	enum FILTER_RESULT filter_result;
-
-	if (list_size == max_size) {
-		fprintf(stderr, "max_size too small??\n");
-		return false;
-	}
-	filter_result = filter_record(buf);
-	if (filter_result == FILTER_ERROR) {
-		fprintf(stderr, "Out of memory\n");
-		return false;
-	}
-	if (filter_result == FILTER_SKIP)
-		return true;
-	list[list_size].pid = get_pid(buf);
-	list[list_size].tgid = get_tgid(buf);
-	list[list_size].comm = get_comm(buf);
-	if (!list[list_size].comm) {
-		fprintf(stderr, "Out of memory\n");
-		return false;
-	}
-	list[list_size].txt = malloc(len + 1);
-	if (!list[list_size].txt) {
-		fprintf(stderr, "Out of memory\n");
-		free(list[list_size].comm);
-		return false;
-	}
-	memcpy(list[list_size].txt, buf, len);
-	if (sc.cmps[0] != compare_ts) {
-		len = remove_pattern(&ts_nsec_pattern, list[list_size].txt, len);
-	}
-	list[list_size].txt[len] = 0;
-	list[list_size].len = len;
-	list[list_size].num = 1;
-	list[list_size].page_num = get_page_num(buf);
-
-	list[list_size].stacktrace = strchr(list[list_size].txt, '\n') ?: "";
-	if (*list[list_size].stacktrace == '\n')
-		list[list_size].stacktrace++;
-	list[list_size].ts_nsec = get_ts_nsec(buf);
-	list[list_size].allocator = get_allocator(buf, ext_buf);
-	list_size++;
-	if (list_size % 1000 == 0) {
-		printf("loaded %d\r", list_size);
-		fflush(stdout);
-	}
-	return true;
-}
-
-static bool parse_cull_args(const char *arg_str)
-{
-	int size = 0;
-	char **args = explode(',', arg_str, &size);
-
-	for (int i = 0; i < size; ++i) {
-		int arg_type = get_arg_type(args[i]);
-
-		if (arg_type == ARG_PID)
-			cull |= CULL_PID;
-		else if (arg_type == ARG_TGID)
-			cull |= CULL_TGID;
-		else if (arg_type == ARG_COMM)
-			cull |= CULL_COMM;
-		else if (arg_type == ARG_STACKTRACE)
-			cull |= CULL_STACKTRACE;
-		else if (arg_type == ARG_ALLOCATOR)
-			cull |= CULL_ALLOCATOR;
-		else {
-			free_explode(args, size);
-			return false;
-		}
-	}
-	free_explode(args, size);
-	if (sc.size == 0)
-		set_single_cmp(compare_num, SORT_DESC);
-	return true;
-}
-
-static void set_single_cmp(int (*cmp)(const void *, const void *), int sign)
-{
-	if (sc.signs == NULL || sc.size < 1)
-		sc.signs = calloc(1, sizeof(int));
-	sc.signs[0] = sign;
-	if (sc.cmps == NULL || sc.size < 1)
-		sc.cmps = calloc(1, sizeof(int *));
-	sc.cmps[0] = cmp;
-	sc.size = 1;
-}
-
-static bool parse_sort_args(const char *arg_str)
-{
-	int size = 0;
-
-	if (sc.size != 0) { /* reset sort_condition */
-		free(sc.signs);
-		free(sc.cmps);
-		size = 0;
-	}
-
-	char **args = explode(',', arg_str, &size);
-
-	sc.signs = calloc(size, sizeof(int));
-	sc.cmps = calloc(size, sizeof(int *));
-	for (int i = 0; i < size; ++i) {
-		int offset = 0;
-
-		sc.signs[i] = SORT_ASC;
-		if (args[i][0] == '-' || args[i][0] == '+') {
-			if (args[i][0] == '-')
-				sc.signs[i] = SORT_DESC;
-			offset = 1;
-		}
-
-		int arg_type = get_arg_type(args[i]+offset);
-
-		if (arg_type == ARG_PID)
-			sc.cmps[i] = compare_pid;
-		else if (arg_type == ARG_TGID)
-			sc.cmps[i] = compare_tgid;
-		else if (arg_type == ARG_COMM)
-			sc.cmps[i] = compare_comm;
-		else if (arg_type == ARG_STACKTRACE)
-			sc.cmps[i] = compare_stacktrace;
-		else if (arg_type == ARG_ALLOC_TS)
-			sc.cmps[i] = compare_ts;
-		else if (arg_type == ARG_TXT)
-			sc.cmps[i] = compare_txt;
-		else if (arg_type == ARG_ALLOCATOR)
-			sc.cmps[i] = compare_allocator;
-		else {
-			free_explode(args, size);
-			sc.size = 0;
-			return false;
-		}
-	}
-	sc.size = size;
-	free_explode(args, size);
-	return true;
-}
-
-static int *parse_nums_list(char *arg_str, int *list_size)
-{
-	int size = 0;
-	char **args = explode(',', arg_str, &size);
-	int *list = calloc(size, sizeof(int));
-
-	errno = 0;
-	for (int i = 0; i < size; ++i) {
-		char *endptr = NULL;
-
-		list[i] = strtol(args[i], &endptr, 10);
-		if (errno != 0 || endptr == args[i] || *endptr != '\0') {
-			free(list);
-			return NULL;
-		}
-	}
-	*list_size = size;
-	free_explode(args, size);
-	return list;
-}
-
-static void print_allocator(FILE *out, int allocator)
-{
-	fprintf(out, "allocated by ");
+	fprintf(fout, "allocated by ");
 	if (allocator & ALLOCATOR_CMA)
-		fprintf(out, "CMA ");
+		fprintf(fout, "CMA ");
 	if (allocator & ALLOCATOR_SLAB)
-		fprintf(out, "SLAB ");
+		fprintf(fout, "SLAB ");
 	if (allocator & ALLOCATOR_VMALLOC)
-		fprintf(out, "VMALLOC ");
+		fprintf(fout, "VMALLOC ");
 	if (allocator & ALLOCATOR_OTHERS)
-		fprintf(out, "OTHERS ");
+		fprintf(fout, "OTHERS ");
 }
 
-#define BUF_SIZE	(128 * 1024)
-
-static void usage(void)
+static bool culled_by(enum field f)
 {
-	printf("Usage: ./page_owner_sort [OPTIONS] <input> <output>\n"
+	return cull_keys & FIELD_BIT(f);
+}
+
+static void print_size(const struct group *g)
+{
+	if (!g->val[F_SIZE])
+		fprintf(fout, ", size: -");
+	else
+		fprintf(fout, ", size: %" PRIu64 " %s", g->val[F_SIZE],
+			g->val[F_OBJECT] ? "bytes" : "pages");
+}
+
+static void print_group(const struct group *g)
+{
+	fprintf(fout, "%" PRIu64 " times, ", g->val[F_TIMES]);
+	if (g->val[F_OBJECT])
+		fprintf(fout, "%" PRIu64 " objects, %" PRIu64 " bytes",
+			g->val[F_OBJECTS], g->val[F_MEMORY]);
+	else
+		fprintf(fout, "%" PRIu64 " pages", g->val[F_MEMORY]);
+
+	if (!cull_keys) {
+		fprintf(fout, ", ");
+		print_allocator(g->val[F_ALLOCATOR]);
+		fprintf(fout, ":\n");
+		print_str(group_str(g, F_HEAD));
+		print_str(group_str(g, F_STACK));
+		print_str(group_str(g, F_TAIL));
+		fputc('\n', fout);
+		return;
+	}
+
+	if (culled_by(F_PID) || pid_filter.ids)
+		fprintf(fout, ", PID %d", (int)g->val[F_PID]);
+	if (culled_by(F_TGID) || tgid_filter.ids)
+		fprintf(fout, ", TGID %d", (int)g->val[F_TGID]);
+	if (culled_by(F_COMM) || name_filter) {
+		fprintf(fout, ", task_comm_name: ");
+		print_str(group_str(g, F_COMM));
+	}
+	if (culled_by(F_CACHE))
+		print_known("cache", group_str(g, F_CACHE));
+	if (culled_by(F_SIZE))
+		print_size(g);
+	if (culled_by(F_MEMCG))
+		print_known("memcg", group_str(g, F_MEMCG));
+	if (culled_by(F_GFP))
+		print_known("gfp", group_str(g, F_GFP));
+	if (culled_by(F_RELEASED))
+		fprintf(fout, ", %s", g->val[F_RELEASED] ? "released" : "in use");
+	if (culled_by(F_ALLOCATOR)) {
+		fprintf(fout, ", ");
+		print_allocator(g->val[F_ALLOCATOR]);
+	}
+	if (culled_by(F_STACK)) {
+		fprintf(fout, ":\n");
+		print_str(group_str(g, F_STACK));
+	}
+	fputc('\n', fout);
+}
+
+/* ---- Progress ---- */
+
+/* The records may go to the standard output, words must not be among them. */
+static FILE *progress;
+static bool progress_tty;
+
+static void show_progress(const struct reader *r, uint64_t loaded)
+{
+	static time_t last;
+	struct timespec now;
+
+	if (!progress_tty)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!last)
+		last = now.tv_sec;
+	if (now.tv_sec == last)
+		return;
+	last = now.tv_sec;
+	fprintf(progress, "loaded %" PRIu64 ", %zu distinct, %" PRIu64 " MiB",
+		loaded, groups.used, r->bytes >> 20);
+	if (r->size)
+		fprintf(progress, " (%d %%)", (int)(100.0 * r->bytes / r->size));
+	fprintf(progress, "   \r");
+	fflush(progress);
+}
+
+/* ---- Options ---- */
+
+static const struct key {
+	const char *name;
+	const char *longname;
+	enum field field;
+	bool cull;
+	bool sort;
+} keys[] = {
+	{ "p",		"pid",		F_PID,		true,	true },
+	{ "tg",		"tgid",		F_TGID,		true,	true },
+	{ "n",		"name",		F_COMM,		true,	true },
+	{ "st",		"stacktrace",	F_STACK,	true,	true },
+	{ "ator",	"allocator",	F_ALLOCATOR,	true,	true },
+	{ "c",		"cache",	F_CACHE,	true,	true },
+	{ "sz",		"size",		F_SIZE,		true,	true },
+	{ "mg",		"memcg",	F_MEMCG,	true,	true },
+	{ "g",		"gfp",		F_GFP,		true,	true },
+	{ "f",		"free",		F_RELEASED,	true,	false },
+	{ "T",		"txt",		F_TEXT,		false,	true },
+	{ "at",		"alloc_ts",	F_TS,		false,	true },
+	{ "ft",		"free_ts",	F_FREE_TS,	false,	true },
+};
+
+static const struct key *find_key(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if ((strlen(keys[i].name) == len && !memcmp(keys[i].name, name, len)) ||
+		    (strlen(keys[i].longname) == len && !memcmp(keys[i].longname, name, len)))
+			return &keys[i];
+	return NULL;
+}
+
+static void set_sort_key(enum field field, int sign)
+{
+	sort_keys[0].field = field;
+	sort_keys[0].sign = sign;
+	nr_sort_keys = 1;
+}
+
+static bool parse_cull_args(const char *arg)
+{
+	while (1) {
+		size_t len = strcspn(arg, ",");
+		const struct key *key = find_key(arg, len);
+
+		if (!key || !key->cull)
+			return false;
+		cull_keys |= FIELD_BIT(key->field);
+		if (!arg[len])
+			return true;
+		arg += len + 1;
+	}
+}
+
+static bool parse_sort_args(const char *arg)
+{
+	nr_sort_keys = 0;
+	while (nr_sort_keys < MAX_SORT_KEYS) {
+		int sign = *arg == '-' ? -1 : 1;
+		const struct key *key;
+		size_t len;
+
+		if (*arg == '-' || *arg == '+')
+			arg++;
+		len = strcspn(arg, ",");
+		key = find_key(arg, len);
+		if (!key || !key->sort)
+			return false;
+		sort_keys[nr_sort_keys].field = key->field;
+		sort_keys[nr_sort_keys++].sign = sign;
+		if (!arg[len])
+			return true;
+		arg += len + 1;
+	}
+	return false;
+}
+
+static bool parse_ids(struct id_list *list, const char *arg)
+{
+	list->nr = 0;
+	while (1) {
+		char *end;
+		long id;
+
+		errno = 0;
+		id = strtol(arg, &end, 10);
+		if (errno || end == arg || id < INT_MIN || id > INT_MAX ||
+		    (*end && *end != ','))
+			return false;
+		list->ids = xrealloc(list->ids, list->nr + 1, sizeof(*list->ids));
+		list->ids[list->nr++] = id;
+		if (!*end)
+			return true;
+		arg = end + 1;
+	}
+}
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"Usage: ./page_owner_sort [OPTIONS] <input> <output>\n"
+		"\"-\" is the standard input or output.\n\n"
 		"-a\t\t\tSort by memory allocation time.\n"
 		"-m\t\t\tSort by total memory.\n"
 		"-n\t\t\tSort by task command name.\n"
 		"-p\t\t\tSort by pid.\n"
 		"-P\t\t\tSort by tgid.\n"
+		"-r\t\t\tSort by memory release time (kernels before 6.8).\n"
 		"-s\t\t\tSort by the stacktrace.\n"
 		"-t\t\t\tSort by number of times record is seen (default).\n\n"
+		"-d\t\t\tSay on standard error what records lack.\n"
+		"-f\t\t\tLeave out what has been released (kernels before 6.8).\n"
 		"--pid <pidlist>\t\tSelect by pid. This selects the information"
 		" of\n\t\t\tblocks whose process ID numbers appear in <pidlist>.\n"
 		"--tgid <tgidlist>\tSelect by tgid. This selects the information"
@@ -702,20 +1424,40 @@ static void usage(void)
 		" <cmdlist>.\n"
 		"--cull <rules>\t\tCull by user-defined rules. <rules> is a "
 		"single\n\t\t\targument in the form of a comma-separated list "
-		"with some\n\t\t\tcommon fields predefined (pid, tgid, comm, "
-		"stacktrace, allocator)\n"
-		"--sort <order>\t\tSpecify sort order as: [+|-]key[,[+|-]key[,...]]\n"
+		"of keys:\n\t\t\tpid, tgid, name, stacktrace, allocator, cache, "
+		"size,\n\t\t\tmemcg, gfp, free\n"
+		"--sort <order>\t\tSpecify sort order as: [+|-]key[,[+|-]key[,...]],"
+		"\n\t\t\twith the keys of --cull but free, and txt, alloc_ts,\n"
+		"\t\t\tfree_ts\n"
 	);
 }
 
-int main(int argc, char **argv)
+/* What an option of one letter sorts by, 0 if it is none of these. */
+static bool set_sort_option(int opt)
 {
-	FILE *fin, *fout;
-	char *buf, *ext_buf;
-	int i, count, compare_flag;
-	struct stat st;
-	int opt;
-	struct option longopts[] = {
+	static const struct {
+		char opt;
+		enum field field;
+		int sign;
+	} options[] = {
+		{ 'a', F_TS, 1 },	{ 'm', F_MEMORY, -1 },	{ 'n', F_COMM, 1 },
+		{ 'p', F_PID, 1 },	{ 'P', F_TGID, 1 },	{ 'r', F_FREE_TS, 1 },
+		{ 's', F_STACK, 1 },	{ 't', F_TIMES, -1 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		if (options[i].opt != opt)
+			continue;
+		set_sort_key(options[i].field, options[i].sign);
+		return true;
+	}
+	return false;
+}
+
+static void parse_options(int argc, char **argv)
+{
+	static const struct option longopts[] = {
 		{ "pid", required_argument, NULL, 1 },
 		{ "tgid", required_argument, NULL, 2 },
 		{ "name", required_argument, NULL, 3 },
@@ -724,229 +1466,202 @@ int main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ 0, 0, 0, 0},
 	};
+	int opt, sort_opt = 0;
 
-	compare_flag = COMP_NO_FLAG;
-
-	while ((opt = getopt_long(argc, argv, "admnpstPh", longopts, NULL)) != -1)
+	while ((opt = getopt_long(argc, argv, "adfmnprstPh", longopts, NULL)) != -1)
 		switch (opt) {
-		case 'a':
-			compare_flag |= COMP_ALLOC;
-			break;
 		case 'd':
 			debug_on = true;
 			break;
-		case 'm':
-			compare_flag |= COMP_PAGE_NUM;
-			break;
-		case 'p':
-			compare_flag |= COMP_PID;
-			break;
-		case 's':
-			compare_flag |= COMP_STACK;
-			break;
-		case 't':
-			compare_flag |= COMP_NUM;
-			break;
-		case 'P':
-			compare_flag |= COMP_TGID;
-			break;
-		case 'n':
-			compare_flag |= COMP_COMM;
+		case 'f':
+			filter_released = true;
 			break;
 		case 'h':
-			usage();
+			usage(stdout);
 			exit(0);
 		case 1:
-			filter = filter | FILTER_PID;
-			fc.pids = parse_nums_list(optarg, &fc.pids_size);
-			if (fc.pids == NULL) {
-				fprintf(stderr, "wrong/invalid pid in from the command line:%s\n",
-						optarg);
-				exit(1);
-			}
+			if (!parse_ids(&pid_filter, optarg))
+				die("wrong/invalid pid in from the command line:%s", optarg);
 			break;
 		case 2:
-			filter = filter | FILTER_TGID;
-			fc.tgids = parse_nums_list(optarg, &fc.tgids_size);
-			if (fc.tgids == NULL) {
-				fprintf(stderr, "wrong/invalid tgid in from the command line:%s\n",
-						optarg);
-				exit(1);
-			}
+			if (!parse_ids(&tgid_filter, optarg))
+				die("wrong/invalid tgid in from the command line:%s", optarg);
 			break;
 		case 3:
-			filter = filter | FILTER_COMM;
-			fc.comms = explode(',', optarg, &fc.comms_size);
+			name_filter = optarg;
 			break;
 		case 4:
-			if (!parse_cull_args(optarg)) {
-				fprintf(stderr, "wrong argument after --cull option:%s\n",
-						optarg);
-				exit(1);
-			}
+			if (!parse_cull_args(optarg))
+				die("wrong argument after --cull option:%s", optarg);
 			break;
 		case 5:
-			if (!parse_sort_args(optarg)) {
-				fprintf(stderr, "wrong argument after --sort option:%s\n",
-						optarg);
-				exit(1);
-			}
+			if (!parse_sort_args(optarg))
+				die("wrong argument after --sort option:%s", optarg);
 			break;
-		default:
-			usage();
+		case '?':
+			usage(stderr);
 			exit(1);
+		default:
+			if (sort_opt && sort_opt != opt)
+				die("only one of -a, -m, -n, -p, -P, -r, -s and -t can be given");
+			sort_opt = opt;
 		}
 
-	if (optind >= (argc - 1)) {
-		usage();
-		exit(1);
+	if (optind >= argc - 1) {
+		usage(stderr);
+		die("an input and an output are needed");
 	}
 
-	/* Only one compare option is allowed, yet we also want handle the
-	 * default case were no option is provided, but we still want to
-	 * match the behavior of the -t option (compare by number of times
-	 * a record is seen
-	 */
-	switch (compare_flag) {
-	case COMP_ALLOC:
-		set_single_cmp(compare_ts, SORT_ASC);
-		break;
-	case COMP_PAGE_NUM:
-		set_single_cmp(compare_page_num, SORT_DESC);
-		break;
-	case COMP_PID:
-		set_single_cmp(compare_pid, SORT_ASC);
-		break;
-	case COMP_STACK:
-		set_single_cmp(compare_stacktrace, SORT_ASC);
-		break;
-	case COMP_NO_FLAG:
-	case COMP_NUM:
-		set_single_cmp(compare_num, SORT_DESC);
-		break;
-	case COMP_TGID:
-		set_single_cmp(compare_tgid, SORT_ASC);
-		break;
-	case COMP_COMM:
-		set_single_cmp(compare_comm, SORT_ASC);
-		break;
-	default:
-		usage();
-		exit(1);
+	/* One of the letters is stronger than --sort. */
+	if (sort_opt)
+		set_sort_option(sort_opt);
+	else if (!nr_sort_keys)
+		set_sort_key(F_TIMES, -1);
+}
+
+/* Decides which fields are needed at all. */
+static void choose_fields(void)
+{
+	unsigned int i;
+
+	keep_ts = sort_keys[0].field == F_TS;
+	keep_free_ts = sort_keys[0].field == F_FREE_TS;
+
+	key_fields = cull_keys ?: TEXT_FIELDS;
+	/* Pages and objects cannot be summed up. */
+	key_fields |= FIELD_BIT(F_OBJECT);
+
+	first_fields = 0;
+	if (!cull_keys)
+		first_fields |= FIELD_BIT(F_ALLOCATOR);
+	if (pid_filter.ids)
+		first_fields |= FIELD_BIT(F_PID);
+	if (tgid_filter.ids)
+		first_fields |= FIELD_BIT(F_TGID);
+	if (name_filter)
+		first_fields |= FIELD_BIT(F_COMM);
+	for (i = 0; i < nr_sort_keys; i++) {
+		enum field f = sort_keys[i].field;
+
+		first_fields |= f == F_TEXT ? TEXT_FIELDS : FIELD_BIT(f);
 	}
+}
 
-	fin = fopen(argv[optind], "r");
-	if (!fin) {
-		usage();
-		perror("open: ");
-		exit(1);
+/* ---- All together ---- */
+
+struct input_stats {
+	uint64_t records;
+	uint64_t loaded;	/* Those selected. */
+	uint64_t foreign;	/* Blocks that are no records ... */
+	uint64_t foreign_line;	/* ... and where the first begins. */
+};
+
+static void read_records(struct reader *r, struct input_stats *stats)
+{
+	static struct record rec;
+
+	while (reader_next(r)) {
+		if (!parse_record(&rec, r)) {
+			/* All of it may be a remark: "# no suspects ..." */
+			if (!rec.stack.p && !rec.more.len && !rec.pfn.p && !rec.object.p)
+				continue;
+			if (!stats->foreign++)
+				stats->foreign_line = r->line_no;
+			continue;
+		}
+		if (++stats->records % 4096 == 0)
+			show_progress(r, stats->loaded);
+		if (!selected(&rec))
+			continue;
+		count_record(find_group(&rec), &rec);
+		stats->loaded++;
 	}
+	free(rec.more.p);
+	free(rec.tail.p);
 
-	if (!check_regcomp(&order_pattern, "order\\s*([0-9]*),"))
-		goto out_order;
-	if (!check_regcomp(&pid_pattern, "pid\\s*([0-9]*),"))
-		goto out_pid;
-	if (!check_regcomp(&tgid_pattern, "tgid\\s*([0-9]*) "))
-		goto out_tgid;
-	if (!check_regcomp(&comm_pattern, "tgid\\s*[0-9]*\\s*\\((.*)\\),\\s*ts"))
-		goto out_comm;
-	if (!check_regcomp(&ts_nsec_pattern, "ts\\s*([0-9]*)\\s*ns"))
-		goto out_ts;
+	if (stats->foreign && !stats->records)
+		die("there is no record of page_owner in %s", r->name);
+	if (stats->foreign)
+		fprintf(stderr, "%s: %s: left out what is no record: %" PRIu64
+			" blocks of lines, the first at line %" PRIu64 "\n",
+			progname, r->name, stats->foreign, stats->foreign_line);
+}
 
-	fstat(fileno(fin), &st);
-	max_size = st.st_size / 100; /* hack ... */
+static struct group **sort_groups(void)
+{
+	struct group **list = xrealloc(NULL, groups.used + 1, sizeof(*list));
+	size_t i, n = 0;
 
-	list = malloc(max_size * sizeof(*list));
-	buf = malloc(BUF_SIZE);
-	ext_buf = malloc(BUF_SIZE);
-	if (!list || !buf || !ext_buf) {
-		fprintf(stderr, "Out of memory\n");
-		goto out_free;
-	}
+	for (i = 0; i < groups.size; i++)
+		if (groups.slots[i])
+			list[n++] = (struct group *)groups.slots[i];
+	qsort(list, n, sizeof(*list), compare_groups);
+	return list;
+}
 
-	for ( ; ; ) {
-		int buf_len = read_block(buf, ext_buf, BUF_SIZE, fin);
+/* Says so if there is nothing to sort by. */
+static void check_free_ts(struct group **list)
+{
+	unsigned int k;
+	size_t i;
 
-		if (buf_len < 0)
+	for (k = 0; k < nr_sort_keys; k++)
+		if (sort_keys[k].field == F_FREE_TS)
 			break;
-		if (!add_list(buf, buf_len, ext_buf))
-			goto out_free;
+	if (k == nr_sort_keys || !groups.used)
+		return;
+	for (i = 0; i < groups.used; i++)
+		if (list[i]->val[F_FREE_TS] != NO_TIME)
+			return;
+	fprintf(stderr, "%s: not sorted by release time: no record has one (kernels from 5.13 to 6.7 give it)\n",
+		progname);
+}
+
+static void free_all(struct reader *r)
+{
+	struct chunk *c;
+
+	while ((c = chunks)) {
+		chunks = c->next;
+		free(c);
 	}
+	free(strings.slots);
+	free(groups.slots);
+	free(pid_filter.ids);
+	free(tgid_filter.ids);
+	free(r->buf);
+	free(r->ends);
+}
 
-	fout = fopen(argv[optind + 1], "w");
-	if (!fout) {
-		usage();
-		perror("open: ");
-		exit(1);
+int main(int argc, char **argv)
+{
+	struct input_stats stats = { 0 };
+	struct reader reader = { 0 };
+	struct group **list;
+	size_t i;
+
+	parse_options(argc, argv);
+	choose_fields();
+	reader_open(&reader, argv[optind]);
+	open_output(argv[optind + 1]);
+	progress = fout == stdout ? stderr : stdout;
+	progress_tty = isatty(fileno(progress));
+
+	read_records(&reader, &stats);
+	if (progress_tty || fout != stdout) {
+		/* The blanks cover the last line of progress. */
+		fprintf(progress, "loaded %" PRIu64 "%s\n", stats.loaded,
+			progress_tty ? "                                        " : "");
+		fprintf(progress, "sorting ....\n");
+		fflush(progress);
 	}
+	list = sort_groups();
+	check_free_ts(list);
+	for (i = 0; i < groups.used && !ferror(fout); i++)
+		print_group(list[i]);
+	close_output();
 
-	printf("loaded %d\n", list_size);
-
-	printf("sorting ....\n");
-
-	qsort(list, list_size, sizeof(list[0]), compare_cull_condition);
-
-	printf("culling\n");
-
-	for (i = count = 0; i < list_size; i++) {
-		if (count == 0 ||
-		    compare_cull_condition((void *)(&list[count-1]), (void *)(&list[i])) != 0) {
-			list[count++] = list[i];
-		} else {
-			list[count-1].num += list[i].num;
-			list[count-1].page_num += list[i].page_num;
-			free_block_list(&list[i]);
-		}
-	}
-	list_size = count;
-
-	qsort(list, count, sizeof(list[0]), compare_sort_condition);
-
-	for (i = 0; i < count; i++) {
-		if (cull == 0) {
-			fprintf(fout, "%d times, %d pages, ", list[i].num, list[i].page_num);
-			print_allocator(fout, list[i].allocator);
-			fprintf(fout, ":\n%s\n", list[i].txt);
-		}
-		else {
-			fprintf(fout, "%d times, %d pages",
-					list[i].num, list[i].page_num);
-			if (cull & CULL_PID || filter & FILTER_PID)
-				fprintf(fout, ", PID %d", list[i].pid);
-			if (cull & CULL_TGID || filter & FILTER_TGID)
-				fprintf(fout, ", TGID %d", list[i].tgid);
-			if (cull & CULL_COMM || filter & FILTER_COMM)
-				fprintf(fout, ", task_comm_name: %s", list[i].comm);
-			if (cull & CULL_ALLOCATOR) {
-				fprintf(fout, ", ");
-				print_allocator(fout, list[i].allocator);
-			}
-			if (cull & CULL_STACKTRACE)
-				fprintf(fout, ":\n%s", list[i].stacktrace);
-			fprintf(fout, "\n");
-		}
-	}
-
-out_free:
-	if (ext_buf)
-		free(ext_buf);
-	if (buf)
-		free(buf);
-	if (list) {
-		for (i = 0; i < list_size; i++)
-			free_block_list(&list[i]);
-		free(list);
-	}
-out_ts:
-	regfree(&ts_nsec_pattern);
-out_comm:
-	regfree(&comm_pattern);
-out_tgid:
-	regfree(&tgid_pattern);
-out_pid:
-	regfree(&pid_pattern);
-out_order:
-	regfree(&order_pattern);
-
+	free(list);
+	free_all(&reader);
 	return 0;
 }
