@@ -243,10 +243,11 @@ struct reader {
 	size_t start;		/* of the record */
 	size_t line;		/* Start of the line that is looked at. */
 	size_t scan;		/* There is no end of line between line and scan. */
-	size_t *ends;		/* Ends of the record's lines, from start on. */
-	size_t nr_lines;
-	size_t max_lines;
+	size_t *ends;		/* Ends of the record's pieces, from start on. */
+	size_t nr_pieces;
+	size_t max_pieces;
 	uint64_t line_no;	/* of the record's first line */
+	uint64_t nr_lines;
 	uint64_t bytes;
 	uint64_t size;		/* of the input, 0 if unknown */
 };
@@ -291,12 +292,14 @@ static bool starts_record(const char *p, size_t len)
 
 /*
  * Finds the next record: the lines up to an empty one, to the start of another
- * record (where a dump was cut off and another one follows) or to the end.
+ * record (where a dump was cut off and another one follows) or to the end. The
+ * lines of a stack trace, which begin with a blank, are one piece of it.
  */
 static bool reader_next(struct reader *r)
 {
-	const char *nl;
-	size_t len;
+	size_t nr = 0, len;
+	bool in_stack = false;
+	const char *p, *nl;
 
 	r->line_no += r->nr_lines;
 	r->nr_lines = 0;
@@ -306,34 +309,41 @@ static bool reader_next(struct reader *r)
 		if (!nl) {
 			r->scan = r->end;
 			if (r->eof)
-				return r->nr_lines;
+				break;
 			reader_fill(r);
 			continue;
 		}
 
-		len = nl - (r->buf + r->line);
+		p = r->buf + r->line;
+		len = nl - p;
 		if (!len) {
 			r->line_no++;
 			r->scan = ++r->line;
-			if (r->nr_lines)
-				return true;
+			if (nr)
+				break;
 			r->start = r->line;
 			continue;
 		}
-		if (r->nr_lines && starts_record(r->buf + r->line, len)) {
+		if (*p == 'P' && nr && starts_record(p, len)) {
 			/* Comes again as the first line of the next record. */
 			r->scan = r->line;
-			return true;
+			break;
 		}
 
-		if (r->nr_lines == r->max_lines) {
-			r->max_lines = r->max_lines ? 2 * r->max_lines : 64;
-			r->ends = xrealloc(r->ends, r->max_lines, sizeof(*r->ends));
-		}
+		r->nr_lines++;
 		r->line += len + 1;
 		r->scan = r->line;
-		r->ends[r->nr_lines++] = r->line - 1 - r->start;
+		if (*p != ' ' || !in_stack)
+			nr++;
+		in_stack = *p == ' ';
+		if (nr > r->max_pieces) {
+			r->max_pieces = 2 * nr + 32;
+			r->ends = xrealloc(r->ends, r->max_pieces, sizeof(*r->ends));
+		}
+		r->ends[nr - 1] = r->line - r->start;
 	}
+	r->nr_pieces = nr;
+	return nr;
 }
 
 static void reader_open(struct reader *r, const char *path)
@@ -626,49 +636,46 @@ static void parse_line(struct record *rec, const char *p, size_t len)
 	buf_add(rec->stack.p ? &rec->tail : &rec->more, p, len);
 }
 
-/* Does the name of a task go on in the next line? */
+/* Does a line end as headers do? END is behind its end of line. */
+static bool ends_header(const char *start, const char *end)
+{
+	return end - start > 4 && !memcmp(end - 4, " ns\n", 4);
+}
+
+/* Has the name of a task an end of line, so that the header goes on? */
 static bool header_continues(const struct reader *r, const char *base)
 {
-	size_t end = r->ends[0];
-	const char *next = base + end + 1;
+	const char *end = base + r->ends[0];
 
-	if (r->nr_lines < 2 || (end >= 3 && !memcmp(base + end - 3, " ns", 3)))
-		return false;
-	if (*next == ' ' || !strncmp(next, "PFN ", 4) || !memmem(base, end, ", tgid ", 7))
-		return false;
-	end = r->ends[1];
-	return end >= 3 && !memcmp(base + end - 3, " ns", 3);
+	return r->nr_pieces > 1 && *end != ' ' && !ends_header(base, end) &&
+	       ends_header(end, base + r->ends[1]) && memmem(base, end - base, ", tgid ", 7);
 }
 
 /* False if it is no record. */
 static bool parse_record(struct record *rec, const struct reader *r)
 {
 	struct buf more = rec->more, tail = rec->tail;
-	const char *base = r->buf + r->start, *p = base;
+	const char *base = r->buf + r->start, *p = base, *next;
 	size_t i = 0;
 
 	more.len = 0;
 	tail.len = 0;
 	*rec = (struct record){ .more = more, .tail = tail };
 
-	if (starts_record(p, r->ends[0])) {
+	if (starts_record(p, r->ends[0] - 1)) {
 		if (header_continues(r, base))
 			i++;
-		rec->header = (struct slice){ p, r->ends[i] };
-		p = base + r->ends[i++] + 1;
+		rec->header = (struct slice){ p, r->ends[i] - 1 };
+		p = base + r->ends[i++];
 	}
-	for (; i < r->nr_lines; i++) {
-		const char *next = base + r->ends[i] + 1;
-
+	for (; i < r->nr_pieces; i++, p = next) {
+		next = base + r->ends[i];
 		if (*p != ' ')
 			parse_line(rec, p, next - p);
 		else if (!rec->stack.p)
 			rec->stack = (struct slice){ p, next - p };
-		else if (slice_end(&rec->stack) == p && !rec->has_handle)
-			rec->stack.len += next - p;
 		else
 			buf_add(&rec->tail, p, next - p);
-		p = next;
 	}
 	return rec->header.p || rec->has_handle || rec->has_count;
 }
@@ -863,7 +870,7 @@ static uint64_t record_field(struct record *rec, enum field f)
 {
 	struct object obj;
 
-	if (!rec->parsed)
+	if (!rec->parsed && f != F_STACK && f != F_OBJECT)
 		parse_header(rec);
 	switch (f) {
 	case F_HEAD:
