@@ -40,6 +40,7 @@
 #include <getopt.h>
 
 #define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
+#define min(a, b)	((a) < (b) ? (a) : (b))
 
 static const char *progname = "page_owner_sort";
 static bool debug_on;
@@ -104,7 +105,7 @@ static void *arena_alloc(size_t size)
 
 	size = (size + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
 	if (!c || c->size - c->used < size) {
-		size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+		size_t room = size < CHUNK_SIZE ? CHUNK_SIZE : size;
 
 		c = xrealloc(NULL, 1, sizeof(*c) + room);
 		c->size = room;
@@ -317,10 +318,12 @@ static bool reader_next(struct reader *r)
 		p = r->buf + r->line;
 		len = nl - p;
 		if (!len) {
-			r->line_no++;
 			r->scan = ++r->line;
-			if (nr)
+			if (nr) {
+				r->nr_lines++;
 				break;
+			}
+			r->line_no++;
 			r->start = r->line;
 			continue;
 		}
@@ -495,9 +498,9 @@ static bool strip_time(struct slice *s, const char *label, struct slice *digits)
 
 static void debug_missing(const struct record *rec, const char *what)
 {
-	if (debug_on && rec->header.p)
+	if (debug_on)
 		fprintf(stderr, "no %s in: %.*s\n", what,
-			(int)(rec->header.len < 4096 ? rec->header.len : 4096), rec->header.p);
+			(int)min(rec->header.len, 1024), rec->header.p);
 }
 
 /*
@@ -533,18 +536,16 @@ static void parse_header(struct record *rec)
 	if (s.len >= 3 && skip_label(&s, " (") && s.p[s.len - 1] == ')')
 		rec->comm = (struct slice){ s.p, s.len - 1 };
 
-	if (debug_on) {
-		if (!rec->gfp.p)
-			debug_missing(rec, "mask");
-		if (!rec->pid.len)
-			debug_missing(rec, "pid");
-		if (!rec->tgid.len)
-			debug_missing(rec, "tgid");
-		if (!rec->comm.p)
-			debug_missing(rec, "command name");
-		if (!rec->ts.len)
-			debug_missing(rec, "ts");
-	}
+	if (!rec->gfp.p)
+		debug_missing(rec, "mask");
+	if (!rec->pid.len)
+		debug_missing(rec, "pid");
+	if (!rec->tgid.len)
+		debug_missing(rec, "tgid");
+	if (!rec->comm.p)
+		debug_missing(rec, "command name");
+	if (!rec->ts.len)
+		debug_missing(rec, "ts");
 }
 
 /* "Object size 256 cache maple_node weight 1 stack_id 0x6080007" */
@@ -696,81 +697,94 @@ static uint64_t record_pages(const struct record *rec)
 	return 0;
 }
 
-/*
- * Functions of the slab allocators that get pages. There has been no page flag
- * to tell since 6.10, and the line about it depends on memory cgroups.
- */
-static bool is_slab_function(const char *name, size_t len)
+/* Functions by which an allocator is known, without leading underscores. */
+static const struct function {
+	const char *name;
+	bool prefix;
+	unsigned int allocator;		/* 0: none, whatever comes further up */
+} functions[] = {
+	/*
+	 * The slab allocators get their pages here. There has been no page flag
+	 * to tell since 6.10, and the line about it depends on memory cgroups.
+	 */
+	{ "allocate_slab",	false,	ALLOCATOR_SLAB },
+	{ "alloc_slab_page",	false,	ALLOCATOR_SLAB },
+	{ "new_slab",		false,	ALLOCATOR_SLAB },
+	{ "new_slab_objects",	false,	ALLOCATOR_SLAB },
+	{ "cache_grow_begin",	false,	ALLOCATOR_SLAB },
+	{ "cache_grow",		false,	ALLOCATOR_SLAB },
+	{ "kmem_getpages",	false,	ALLOCATOR_SLAB },
+	{ "slob_new_pages",	false,	ALLOCATOR_SLAB },
+	/* What a slab is described with is none, nor is a large object. */
+	{ "kmalloc_large",	true,	0 },
+	{ "stack_depot_save",	true,	0 },
+	{ "vmalloc_node_range",	true,	ALLOCATOR_VMALLOC },
+};
+
+/* Which one is the function of a line of a stack trace? */
+static const struct function *find_function(const char *p, const char *nl)
 {
-	static const char * const names[] = {
-		"allocate_slab", "alloc_slab_page", "new_slab", "new_slab_objects",
-		"cache_grow_begin", "cache_grow", "kmem_getpages", "slob_new_pages",
-	};
-	size_t i;
+	const char *end;
+	size_t i, len;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (len == strlen(names[i]) && !memcmp(name, names[i], len))
-			return true;
-	return false;
-}
-
-static bool is_slab_stack(struct slice stack)
-{
-	const char *p = stack.p, *end = slice_end(&stack), *nl, *name;
-	size_t len;
-
-	for (; p < end; p = nl + 1) {
-		nl = memchr(p, '\n', end - p);
-		name = p + 1;
-		/* " [<ffffffff8118d0a1>] name+0x1c1/0x2f0" of 4.x */
-		if (*name == '[') {
-			name = memchr(name, ']', nl - name);
-			if (!name || ++name == nl)
-				continue;
-			name++;
-		}
-		/* Without offset and suffixes like ".isra.0". */
-		for (len = 0; name + len < nl && !strchr("+. ", name[len]); len++)
-			;
-		if (is_slab_function(name, len))
-			return true;
-		/* What a slab is described with is none, nor is a large object. */
-		if (memmem(name, len, "kmalloc_large", 13) || memmem(name, len, "stack_depot_save", 16))
-			return false;
+	/* " [<ffffffff8118d0a1>] name+0x1c1/0x2f0" of 4.x */
+	if (*++p == '[') {
+		end = memchr(p, ']', nl - p);
+		p = end && nl - end > 1 ? end + 2 : nl;
 	}
-	return false;
+	while (*p == '_')
+		p++;
+	if (!memchr("acknsv", *p, 6))
+		return NULL;
+	/* Without offset and suffixes like ".isra.0". */
+	for (end = p; end < nl && *end != '+' && *end != '.' && *end != ' '; end++)
+		;
+	for (i = 0; i < ARRAY_SIZE(functions); i++) {
+		len = strlen(functions[i].name);
+		if (*p == *functions[i].name && (size_t)(end - p) >= len &&
+		    (functions[i].prefix || (size_t)(end - p) == len) &&
+		    !memcmp(p, functions[i].name, len))
+			return &functions[i];
+	}
+	return NULL;
 }
 
-static bool is_vmalloc_stack(struct slice stack)
+static unsigned int stack_allocator(struct slice stack)
 {
-	const char *p, *line;
+	const char *p = stack.p, *prev = NULL, *end = slice_end(&stack), *nl;
+	bool slab_done = false, vmalloc_done = false;
+	unsigned int allocator = 0;
 
-	if (!stack.p)
-		return false;
-	p = memmem(stack.p, stack.len, "__vmalloc_node_range", 20);
-	if (!p)
-		return false;
-	/* The line before has to be the page allocator's. */
-	line = memrchr(stack.p, '\n', p - stack.p);
-	if (!line)
-		return false;
-	line = memrchr(stack.p, '\n', line - stack.p);
-	line = line ? line + 1 : stack.p;
-	return memmem(line, p - line, "alloc_pages", 11);
+	for (; p < end; prev = p, p = nl + 1) {
+		const struct function *func;
+
+		nl = memchr(p, '\n', end - p);
+		func = find_function(p, nl);
+		if (!func)
+			continue;
+		if (func->allocator != ALLOCATOR_VMALLOC) {
+			if (!slab_done)
+				allocator |= func->allocator;
+			slab_done = true;
+		} else if (!vmalloc_done) {
+			/* Its pages, that is, not those of its tables. */
+			if (prev && memmem(prev, p - prev, "alloc_pages", 11))
+				allocator |= func->allocator;
+			vmalloc_done = true;
+		}
+	}
+	return allocator;
 }
 
 static unsigned int record_allocator(const struct record *rec)
 {
-	unsigned int allocator = 0;
+	unsigned int allocator = rec->stack.p ? stack_allocator(rec->stack) : 0;
 
 	if (rec->pfn.p && memmem(rec->pfn.p, rec->pfn.len, "CMA", 3))
 		allocator |= ALLOCATOR_CMA;
 	if (rec->slab_page || rec->object.p ||
-	    (rec->pfn.p && memmem(rec->pfn.p, rec->pfn.len, "slab", 4)) ||
-	    (rec->stack.p && is_slab_stack(rec->stack)))
+	    (rec->pfn.p && memmem(rec->pfn.p, rec->pfn.len, "slab", 4)))
 		allocator |= ALLOCATOR_SLAB;
-	if (is_vmalloc_stack(rec->stack))
-		allocator |= ALLOCATOR_VMALLOC;
 	return allocator ?: ALLOCATOR_OTHERS;
 }
 
@@ -1042,60 +1056,51 @@ static struct {
 } sort_keys[MAX_SORT_KEYS];
 static unsigned int nr_sort_keys;
 
-static int compare_strings(const struct str *s1, const struct str *s2)
+static int compare_bytes(const char *p1, size_t len1, const char *p2, size_t len2)
 {
-	size_t len = s1->len < s2->len ? s1->len : s2->len;
-	int cmp = memcmp(s1->data, s2->data, len);
+	int cmp = memcmp(p1, p2, min(len1, len2));
 
-	return cmp ?: (s1->len > s2->len) - (s1->len < s2->len);
+	return cmp ?: (len1 > len2) - (len1 < len2);
 }
 
-/* As if head, stack trace and tail were one string. */
-static int compare_text(const struct group *g1, const struct group *g2)
+static void group_text(struct buf *text, const struct group *g)
 {
 	static const enum field parts[] = { F_HEAD, F_STACK, F_TAIL };
-	size_t i1 = 0, i2 = 0, off1 = 0, off2 = 0, n1, n2, n;
-	const struct str *s1, *s2;
+	size_t i;
+
+	text->len = 0;
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		buf_add(text, group_str(g, parts[i])->data, group_str(g, parts[i])->len);
+}
+
+static int compare_text(const struct group *g1, const struct group *g2)
+{
+	const struct str *head1 = group_str(g1, F_HEAD), *head2 = group_str(g2, F_HEAD);
+	static struct buf text1, text2;
 	int cmp;
 
-	while (1) {
-		s1 = i1 < ARRAY_SIZE(parts) ? group_str(g1, parts[i1]) : NULL;
-		s2 = i2 < ARRAY_SIZE(parts) ? group_str(g2, parts[i2]) : NULL;
-		if (s1 && off1 == s1->len) {
-			off1 = 0;
-			i1++;
-		} else if (s2 && off2 == s2->len) {
-			off2 = 0;
-			i2++;
-		} else if (!s1 || !s2) {
-			return !!s1 - !!s2;
-		} else {
-			n1 = s1->len - off1;
-			n2 = s2->len - off2;
-			n = n1 < n2 ? n1 : n2;
-			cmp = s1 == s2 && off1 == off2 ? 0 :
-			      memcmp(s1->data + off1, s2->data + off2, n);
-			if (cmp)
-				return cmp;
-			off1 += n;
-			off2 += n;
-		}
-	}
+	/* If neither goes on where the other ends, the heads are enough. */
+	cmp = memcmp(head1->data, head2->data, min(head1->len, head2->len));
+	if (cmp)
+		return cmp;
+	group_text(&text1, g1);
+	group_text(&text2, g2);
+	return compare_bytes(text1.p, text1.len, text2.p, text2.len);
 }
 
 static int compare_field(const struct group *g1, const struct group *g2, enum field f)
 {
-	int64_t v1, v2;
+	const struct str *s1, *s2;
 
 	if (f == F_TEXT)
 		return compare_text(g1, g2);
 	if (g1->val[f] == g2->val[f])
 		return 0;
-	if (STRING_FIELDS & FIELD_BIT(f))
-		return compare_strings(group_str(g1, f), group_str(g2, f));
-	v1 = g1->val[f];
-	v2 = g2->val[f];
-	return v1 < v2 ? -1 : 1;
+	if (!(STRING_FIELDS & FIELD_BIT(f)))
+		return (int64_t)g1->val[f] < (int64_t)g2->val[f] ? -1 : 1;
+	s1 = group_str(g1, f);
+	s2 = group_str(g2, f);
+	return compare_bytes(s1->data, s1->len, s2->data, s2->len);
 }
 
 /* By the keys of sorting; where they are equal, by what makes groups differ. */
@@ -1121,72 +1126,61 @@ static int compare_groups(const void *p1, const void *p2)
 static const char *out_name;
 static FILE *fout;
 
-/* Where the output goes: a temporary file until it is complete, if possible. */
-static void open_output(const char *path)
+/* A file that is the output when it is complete. -1 if there can be none. */
+static int open_temp(const char *path, mode_t mode)
 {
 	static const int signals[] = { SIGHUP, SIGINT, SIGTERM };
-	struct stat st;
-	bool exists;
-	mode_t mask;
 	size_t i;
 	int fd;
 
-	if (!strcmp(path, "-")) {
-		out_name = "standard output";
+	if (asprintf(&temp_path, "%s.XXXXXX", path) < 0)
+		die("out of memory");
+	fd = mkstemp(temp_path);
+	if (fd < 0) {
+		free(temp_path);
+		temp_path = NULL;
+		return -1;
+	}
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		if (signal(signals[i], on_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+	if (fchmod(fd, mode))
+		die("cannot set the mode of %s: %s", temp_path, strerror(errno));
+	return fd;
+}
+
+static void open_output(const char *path)
+{
+	struct stat st, std;
+	mode_t mask;
+	bool exists;
+	int fd = -1;
+
+	out_name = path;
+	exists = !stat(path, &st);
+	if (!strcmp(path, "-") ||
+	    (exists && !fstat(STDOUT_FILENO, &std) && st.st_dev == std.st_dev &&
+	     st.st_ino == std.st_ino)) {
+		/* That is /dev/stdout, which is not to be replaced. */
 		fout = stdout;
 		return;
 	}
 
-	out_name = path;
-	exists = !stat(path, &st);
-	if (exists && S_ISREG(st.st_mode)) {
-		/* Not to replace a symbolic link. */
-		path = realpath(path, NULL);
-		if (!path)
-			die("cannot open %s: %s", out_name, strerror(errno));
-		out_name = path;
+	if (!exists) {
+		mask = umask(0);
+		umask(mask);
+		fd = open_temp(path, 0666 & ~mask);
+	} else if (S_ISREG(st.st_mode)) {
+		/* It may be a symbolic link, which stays. */
+		out_name = realpath(path, NULL) ?: path;
+		fd = open_temp(out_name, st.st_mode & 0777);
 	}
-	if (!exists || S_ISREG(st.st_mode)) {
-		if (asprintf(&temp_path, "%s.XXXXXX", path) < 0)
-			die("out of memory");
-		fd = mkstemp(temp_path);
-		if (fd >= 0) {
-			for (i = 0; i < ARRAY_SIZE(signals); i++)
-				if (signal(signals[i], on_signal) == SIG_IGN)
-					signal(signals[i], SIG_IGN);
-			mask = umask(0);
-			umask(mask);
-			if (fchmod(fd, exists ? st.st_mode & 0777 : 0666 & ~mask))
-				die("cannot set the mode of %s: %s", temp_path, strerror(errno));
-		} else {
-			free(temp_path);
-			temp_path = NULL;
-		}
-	}
-	/* The input may be the same file, so what is in it stays for now. */
-	if (!temp_path)
+	/* The input may be the same file: what is in it is needed for now. */
+	if (fd < 0)
 		fd = open(path, O_WRONLY | O_CREAT, 0666);
 	fout = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!fout)
 		die("cannot open %s: %s", path, strerror(errno));
-}
-
-static void close_output(void)
-{
-	bool failed = ferror(fout);
-
-	/* Both have to be done, whatever came before. */
-	failed |= fflush(fout) != 0;
-	if (fout != stdout)
-		failed |= fclose(fout) != 0;
-	if (failed)
-		die("cannot write %s: %s", out_name, strerror(errno));
-	if (!temp_path)
-		return;
-	if (rename(temp_path, out_name))
-		die("cannot write %s: %s", out_name, strerror(errno));
-	free(temp_path);
-	temp_path = NULL;
 }
 
 static void print_str(const struct str *s)
@@ -1279,6 +1273,24 @@ static void print_group(const struct group *g)
 	fputc('\n', fout);
 }
 
+/* The groups, in order. */
+static void write_output(struct group **list)
+{
+	struct stat st;
+	size_t i;
+
+	if (!fstat(fileno(fout), &st) && S_ISREG(st.st_mode) && fout != stdout &&
+	    ftruncate(fileno(fout), 0))
+		die("cannot write %s: %s", out_name, strerror(errno));
+	for (i = 0; i < groups.used && !ferror(fout); i++)
+		print_group(list[i]);
+	if (ferror(fout) || fflush(fout) || (fout != stdout && fclose(fout)) ||
+	    (temp_path && rename(temp_path, out_name)))
+		die("cannot write %s: %s", out_name, strerror(errno));
+	free(temp_path);
+	temp_path = NULL;
+}
+
 /* ---- Progress ---- */
 
 /* The records may go to the standard output, words must not be among them. */
@@ -1314,20 +1326,23 @@ static const struct key {
 	enum field field;
 	bool cull;
 	bool sort;
+	char opt;		/* Option that sorts by it. */
 } keys[] = {
-	{ "p",		"pid",		F_PID,		true,	true },
-	{ "tg",		"tgid",		F_TGID,		true,	true },
-	{ "n",		"name",		F_COMM,		true,	true },
-	{ "st",		"stacktrace",	F_STACK,	true,	true },
-	{ "ator",	"allocator",	F_ALLOCATOR,	true,	true },
-	{ "c",		"cache",	F_CACHE,	true,	true },
-	{ "sz",		"size",		F_SIZE,		true,	true },
-	{ "mg",		"memcg",	F_MEMCG,	true,	true },
-	{ "g",		"gfp",		F_GFP,		true,	true },
-	{ "f",		"free",		F_RELEASED,	true,	false },
-	{ "T",		"txt",		F_TEXT,		false,	true },
-	{ "at",		"alloc_ts",	F_TS,		false,	true },
-	{ "ft",		"free_ts",	F_FREE_TS,	false,	true },
+	{ "p",		"pid",		F_PID,		true,	true,	'p' },
+	{ "tg",		"tgid",		F_TGID,		true,	true,	'P' },
+	{ "n",		"name",		F_COMM,		true,	true,	'n' },
+	{ "st",		"stacktrace",	F_STACK,	true,	true,	's' },
+	{ "ator",	"allocator",	F_ALLOCATOR,	true,	true,	0 },
+	{ "c",		"cache",	F_CACHE,	true,	true,	0 },
+	{ "sz",		"size",		F_SIZE,		true,	true,	0 },
+	{ "mg",		"memcg",	F_MEMCG,	true,	true,	0 },
+	{ "g",		"gfp",		F_GFP,		true,	true,	0 },
+	{ "f",		"free",		F_RELEASED,	true,	false,	0 },
+	{ "T",		"txt",		F_TEXT,		false,	true,	0 },
+	{ "at",		"alloc_ts",	F_TS,		false,	true,	'a' },
+	{ "ft",		"free_ts",	F_FREE_TS,	false,	true,	'r' },
+	{ "",		"",		F_MEMORY,	false,	false,	'm' },
+	{ "",		"",		F_TIMES,	false,	false,	't' },
 };
 
 static const struct key *find_key(const char *name, size_t len)
@@ -1341,10 +1356,15 @@ static const struct key *find_key(const char *name, size_t len)
 	return NULL;
 }
 
-static void set_sort_key(enum field field, int sign)
+/* What is counted comes first with the most of it. */
+static void set_sort_option(char opt)
 {
-	sort_keys[0].field = field;
-	sort_keys[0].sign = sign;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].opt == opt)
+			sort_keys[0].field = keys[i].field;
+	sort_keys[0].sign = opt == 'm' || opt == 't' ? -1 : 1;
 	nr_sort_keys = 1;
 }
 
@@ -1439,29 +1459,6 @@ static void usage(FILE *out)
 	);
 }
 
-/* What an option of one letter sorts by, 0 if it is none of these. */
-static bool set_sort_option(int opt)
-{
-	static const struct {
-		char opt;
-		enum field field;
-		int sign;
-	} options[] = {
-		{ 'a', F_TS, 1 },	{ 'm', F_MEMORY, -1 },	{ 'n', F_COMM, 1 },
-		{ 'p', F_PID, 1 },	{ 'P', F_TGID, 1 },	{ 'r', F_FREE_TS, 1 },
-		{ 's', F_STACK, 1 },	{ 't', F_TIMES, -1 },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		if (options[i].opt != opt)
-			continue;
-		set_sort_key(options[i].field, options[i].sign);
-		return true;
-	}
-	return false;
-}
-
 static void parse_options(int argc, char **argv)
 {
 	static const struct option longopts[] = {
@@ -1520,10 +1517,8 @@ static void parse_options(int argc, char **argv)
 	}
 
 	/* One of the letters is stronger than --sort. */
-	if (sort_opt)
-		set_sort_option(sort_opt);
-	else if (!nr_sort_keys)
-		set_sort_key(F_TIMES, -1);
+	if (sort_opt || !nr_sort_keys)
+		set_sort_option(sort_opt ?: 't');
 }
 
 /* Decides which fields are needed at all. */
@@ -1645,7 +1640,6 @@ int main(int argc, char **argv)
 	struct input_stats stats = { 0 };
 	struct reader reader = { 0 };
 	struct group **list;
-	size_t i;
 
 	parse_options(argc, argv);
 	choose_fields();
@@ -1664,9 +1658,7 @@ int main(int argc, char **argv)
 	}
 	list = sort_groups();
 	check_free_ts(list);
-	for (i = 0; i < groups.used && !ferror(fout); i++)
-		print_group(list[i]);
-	close_output();
+	write_output(list);
 
 	free(list);
 	free_all(&reader);
