@@ -1161,7 +1161,8 @@ static void open_output(const char *path)
 	if (!strcmp(path, "-") ||
 	    (exists && !fstat(STDOUT_FILENO, &std) && st.st_dev == std.st_dev &&
 	     st.st_ino == std.st_ino)) {
-		/* That is /dev/stdout, which is not to be replaced. */
+		/* The latter is /dev/stdout, which is not to be replaced. */
+		out_name = "standard output";
 		fout = stdout;
 		return;
 	}
@@ -1299,17 +1300,17 @@ static bool progress_tty;
 
 static void show_progress(const struct reader *r, uint64_t loaded)
 {
-	static time_t last;
+	static time_t last;	/* At most once a second. */
 	struct timespec now;
 
 	if (!progress_tty)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!last)
-		last = now.tv_sec;
 	if (now.tv_sec == last)
 		return;
 	last = now.tv_sec;
+	if (!groups.used)
+		return;
 	fprintf(progress, "loaded %" PRIu64 ", %zu distinct, %" PRIu64 " MiB",
 		loaded, groups.used, r->bytes >> 20);
 	if (r->size)
@@ -1562,6 +1563,7 @@ static void read_records(struct reader *r, struct input_stats *stats)
 {
 	static struct record rec;
 
+	show_progress(r, 0);
 	while (reader_next(r)) {
 		if (!parse_record(&rec, r)) {
 			/* All of it may be a remark: "# no suspects ..." */
