@@ -1153,30 +1153,29 @@ static void open_output(const char *path)
 {
 	struct stat st, std;
 	mode_t mask;
-	bool exists;
 	int fd = -1;
 
 	out_name = path;
-	exists = !stat(path, &st);
 	if (!strcmp(path, "-") ||
-	    (exists && !fstat(STDOUT_FILENO, &std) && st.st_dev == std.st_dev &&
-	     st.st_ino == std.st_ino)) {
-		/* The latter is /dev/stdout, which is not to be replaced. */
+	    (!stat(path, &st) && !fstat(STDOUT_FILENO, &std) &&
+	     st.st_dev == std.st_dev && st.st_ino == std.st_ino)) {
+		/* The latter is /dev/stdout. */
 		out_name = "standard output";
 		fout = stdout;
 		return;
 	}
 
-	if (!exists) {
+	if (lstat(path, &st)) {
 		mask = umask(0);
 		umask(mask);
 		fd = open_temp(path, 0666 & ~mask);
 	} else if (S_ISREG(st.st_mode)) {
-		/* It may be a symbolic link, which stays. */
-		out_name = realpath(path, NULL) ?: path;
-		fd = open_temp(out_name, st.st_mode & 0777);
+		fd = open_temp(path, st.st_mode & 0777);
 	}
-	/* The input may be the same file: what is in it is needed for now. */
+	/*
+	 * Symbolic links and devices stay what they are. The input may be the
+	 * same file: what is in it is needed for now.
+	 */
 	if (fd < 0)
 		fd = open(path, O_WRONLY | O_CREAT, 0666);
 	fout = fd < 0 ? NULL : fdopen(fd, "w");
