@@ -22,12 +22,11 @@
  */
 
 #define _GNU_SOURCE
+/* __u64 is printed with %llu everywhere. */
+#define __SANE_USERSPACE_TYPES__
 #include <stdio.h>
 #include <stdlib.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <inttypes.h>
 #include <sys/types.h>
 #include <sys/stat.h>
 #include <fcntl.h>
@@ -35,14 +34,13 @@
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
+#include <err.h>
 #include <errno.h>
 #include <time.h>
 #include <getopt.h>
+#include <linux/types.h>
 
 #define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
-#define min(a, b)	((a) < (b) ? (a) : (b))
-
-static const char *progname = "page_owner_sort";
 static bool debug_on;
 
 /* ---- Errors ---- */
@@ -62,26 +60,16 @@ static void on_signal(int sig)
 	raise(sig);
 }
 
-static void __attribute__((noreturn, format(printf, 1, 2)))
-die(const char *fmt, ...)
+static size_t min(size_t a, size_t b)
 {
-	va_list args;
-
-	fflush(stdout);
-	fprintf(stderr, "%s: ", progname);
-	va_start(args, fmt);
-	vfprintf(stderr, fmt, args);
-	va_end(args);
-	fputc('\n', stderr);
-	remove_temp();
-	exit(1);
+	return a < b ? a : b;
 }
 
 static void *xrealloc(void *ptr, size_t n, size_t size)
 {
 	ptr = reallocarray(ptr, n, size);
 	if (!ptr)
-		die("out of memory");
+		errx(1, "out of memory");
 	return ptr;
 }
 
@@ -93,7 +81,7 @@ struct chunk {
 	struct chunk *next;
 	size_t used;
 	size_t size;
-	uint64_t data[];
+	__u64 data[];
 };
 
 static struct chunk *chunks;
@@ -103,7 +91,7 @@ static void *arena_alloc(size_t size)
 	struct chunk *c = chunks;
 	void *ptr;
 
-	size = (size + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+	size = (size + sizeof(__u64) - 1) & ~(sizeof(__u64) - 1);
 	if (!c || c->size - c->used < size) {
 		size_t room = size < CHUNK_SIZE ? CHUNK_SIZE : size;
 
@@ -120,12 +108,12 @@ static void *arena_alloc(size_t size)
 
 /* A hash table with open addressing. Each entry begins with its hash. */
 struct table {
-	uint64_t **slots;
+	__u64 **slots;
 	size_t size;		/* A power of two, or 0. */
 	size_t used;
 };
 
-static void table_insert(struct table *t, uint64_t *entry)
+static void table_insert(struct table *t, __u64 *entry)
 {
 	size_t i;
 
@@ -151,16 +139,16 @@ static void table_reserve(struct table *t)
 	free(old.slots);
 }
 
-static uint64_t hash_mix(uint64_t hash, uint64_t val)
+static __u64 hash_mix(__u64 hash, __u64 val)
 {
 	hash = (hash ^ val) * 0x9e3779b97f4a7c15ULL;
 	return hash ^ (hash >> 32);
 }
 
-static uint64_t hash_bytes(const char *p, size_t len)
+static __u64 hash_bytes(const char *p, size_t len)
 {
 	/* Two lanes, as a multiplication has to wait for the one before it. */
-	uint64_t a = len, b = ~(uint64_t)len, v[2];
+	__u64 a = len, b = ~(__u64)len, v[2];
 
 	for (; len >= sizeof(v); p += sizeof(v), len -= sizeof(v)) {
 		memcpy(v, p, sizeof(v));
@@ -174,7 +162,7 @@ static uint64_t hash_bytes(const char *p, size_t len)
 
 /* A string of which there is only one copy. */
 struct str {
-	uint64_t hash;
+	__u64 hash;
 	size_t len;
 	char data[];		/* Ends with a null byte that does not count. */
 };
@@ -183,7 +171,7 @@ static struct table strings;
 
 static const struct str *intern(const char *p, size_t len)
 {
-	uint64_t hash = hash_bytes(p, len);
+	__u64 hash = hash_bytes(p, len);
 	struct str *s;
 	size_t i;
 
@@ -247,10 +235,10 @@ struct reader {
 	size_t *ends;		/* Ends of the record's pieces, from start on. */
 	size_t nr_pieces;
 	size_t max_pieces;
-	uint64_t line_no;	/* of the record's first line */
-	uint64_t nr_lines;
-	uint64_t bytes;
-	uint64_t size;		/* of the input, 0 if unknown */
+	__u64 line_no;	/* of the record's first line */
+	__u64 nr_lines;
+	__u64 bytes;
+	__u64 size;		/* of the input, 0 if unknown */
 };
 
 static void reader_fill(struct reader *r)
@@ -274,7 +262,7 @@ static void reader_fill(struct reader *r)
 		n = read(r->fd, r->buf + r->end, r->room - r->end - 1);
 	} while (n < 0 && errno == EINTR);
 	if (n < 0)
-		die("cannot read %s: %s", r->name, strerror(errno));
+		err(1, "cannot read %s", r->name);
 	r->end += n;
 	r->bytes += n;
 	if (n)
@@ -361,7 +349,7 @@ static void reader_open(struct reader *r, const char *path)
 		r->name = path;
 		r->fd = open(path, O_RDONLY);
 		if (r->fd < 0)
-			die("cannot open %s: %s", path, strerror(errno));
+			err(1, "cannot open %s", path);
 	}
 	if (!fstat(r->fd, &st) && S_ISREG(st.st_mode))
 		r->size = st.st_size;
@@ -395,7 +383,7 @@ enum field {
 #define STRING_FIELDS	(TEXT_FIELDS | FIELD_BIT(F_COMM) | FIELD_BIT(F_CACHE) | \
 			 FIELD_BIT(F_MEMCG) | FIELD_BIT(F_GFP))
 
-#define NO_TIME		INT64_MAX
+#define NO_TIME		LLONG_MAX
 
 enum allocator_bit {
 	ALLOCATOR_CMA = 1 << 1,
@@ -421,7 +409,7 @@ struct record {
 	bool slab_page;
 	bool has_handle;
 	bool has_count;
-	uint64_t count;		/* Base pages according to page_owner_stacks/. */
+	__u64 count;		/* Base pages according to page_owner_stacks/. */
 
 	/* The parts of the header. Taken apart on demand. */
 	bool parsed;
@@ -467,9 +455,9 @@ static struct slice take_digits(struct slice *s)
 }
 
 /* False if there are no digits or too many. */
-static bool to_number(struct slice digits, uint64_t *val)
+static bool to_number(struct slice digits, __u64 *val)
 {
-	uint64_t v = 0;
+	__u64 v = 0;
 	size_t i;
 
 	for (i = 0; i < digits.len; i++)
@@ -550,8 +538,8 @@ static void parse_header(struct record *rec)
 
 /* "Object size 256 cache maple_node weight 1 stack_id 0x6080007" */
 struct object {
-	uint64_t size;
-	uint64_t weight;
+	__u64 size;
+	__u64 weight;
 	struct slice cache;
 	struct slice weight_digits;
 };
@@ -640,7 +628,7 @@ static void parse_line(struct record *rec, const char *p, size_t len)
 /* Does a line end as headers do? END is behind its end of line. */
 static bool ends_header(const char *start, const char *end)
 {
-	return end - start > 4 && !memcmp(end - 4, " ns\n", 4);
+	return end - start > 4 && !memcmp(end - 4, " ns", 3);
 }
 
 /* Has the name of a task an end of line, so that the header goes on? */
@@ -682,10 +670,10 @@ static bool parse_record(struct record *rec, const struct reader *r)
 }
 
 /* Number of pages of one record. */
-static uint64_t record_pages(const struct record *rec)
+static __u64 record_pages(const struct record *rec)
 {
 	struct slice s = rec->header, digits;
-	uint64_t order;
+	__u64 order;
 
 	if (!s.p)
 		return rec->count;
@@ -790,14 +778,14 @@ static unsigned int record_allocator(const struct record *rec)
 
 /* ---- Fields of a record ---- */
 
-static uint64_t intern_buf(const struct buf *b)
+static __u64 intern_buf(const struct buf *b)
 {
-	return (uintptr_t)intern(b->p, b->len);
+	return (unsigned long)intern(b->p, b->len);
 }
 
-static uint64_t intern_slice(struct slice s)
+static __u64 intern_slice(struct slice s)
 {
-	return (uintptr_t)(s.p ? intern(s.p, s.len) : intern("", 0));
+	return (unsigned long)(s.p ? intern(s.p, s.len) : intern("", 0));
 }
 
 /* Puts S into B up to DIGITS, which are left out, and moves on behind them. */
@@ -814,7 +802,7 @@ static void add_without(struct buf *b, struct slice *s, struct slice digits)
  * What tells apart records that are otherwise equal, times and weights, is left
  * out, unless the output is to be sorted by it.
  */
-static uint64_t head_text(struct record *rec)
+static __u64 head_text(struct record *rec)
 {
 	static struct buf head;
 	struct slice s = rec->header;
@@ -841,7 +829,7 @@ static uint64_t head_text(struct record *rec)
 }
 
 /* "to memcg NAME", "(via objcg) to offline memcg NAME" */
-static uint64_t memcg_text(const struct record *rec)
+static __u64 memcg_text(const struct record *rec)
 {
 	static struct buf name;
 	struct slice s = rec->memcg;
@@ -858,29 +846,29 @@ static uint64_t memcg_text(const struct record *rec)
 	return intern_buf(&name);
 }
 
-static int64_t to_time(struct slice digits)
+static __s64 to_time(struct slice digits)
 {
-	uint64_t t;
+	__u64 t;
 
-	return to_number(digits, &t) && t < NO_TIME ? (int64_t)t : NO_TIME;
+	return to_number(digits, &t) && t < NO_TIME ? (__s64)t : NO_TIME;
 }
 
-static int64_t to_pid(struct slice digits)
+static __s64 to_pid(struct slice digits)
 {
-	uint64_t pid;
+	__u64 pid;
 
-	return to_number(digits, &pid) && pid <= INT_MAX ? (int64_t)pid : -1;
+	return to_number(digits, &pid) && pid <= INT_MAX ? (__s64)pid : -1;
 }
 
 /* Kernels with free_ts tell when the page was freed last; 0 is never. */
 static bool is_released(const struct record *rec)
 {
-	int64_t freed = to_time(rec->free_ts);
+	__s64 freed = to_time(rec->free_ts);
 
 	return freed != NO_TIME && freed && to_time(rec->ts) < freed;
 }
 
-static uint64_t record_field(struct record *rec, enum field f)
+static __u64 record_field(struct record *rec, enum field f)
 {
 	struct object obj;
 
@@ -920,7 +908,7 @@ static uint64_t record_field(struct record *rec, enum field f)
 	case F_FREE_TS:
 		return to_time(rec->free_ts);
 	case F_OBJECT:
-		return rec->object.p != NULL;
+		return !!rec->object.p;
 	default:
 		return 0;
 	}
@@ -980,8 +968,8 @@ static bool selected(struct record *rec)
 /* ---- Groups ---- */
 
 struct group {
-	uint64_t hash;
-	uint64_t val[NR_FIELDS];
+	__u64 hash;
+	__u64 val[NR_FIELDS];
 };
 
 static struct table groups;
@@ -990,7 +978,7 @@ static unsigned int first_fields;	/* What is needed of the first one. */
 
 static const struct str *group_str(const struct group *g, enum field f)
 {
-	return (const struct str *)(uintptr_t)g->val[f];
+	return (const struct str *)(unsigned long)g->val[f];
 }
 
 static struct group *find_group(struct record *rec)
@@ -1097,7 +1085,7 @@ static int compare_field(const struct group *g1, const struct group *g2, enum fi
 	if (g1->val[f] == g2->val[f])
 		return 0;
 	if (!(STRING_FIELDS & FIELD_BIT(f)))
-		return (int64_t)g1->val[f] < (int64_t)g2->val[f] ? -1 : 1;
+		return (__s64)g1->val[f] < (__s64)g2->val[f] ? -1 : 1;
 	s1 = group_str(g1, f);
 	s2 = group_str(g2, f);
 	return compare_bytes(s1->data, s1->len, s2->data, s2->len);
@@ -1134,7 +1122,7 @@ static int open_temp(const char *path, mode_t mode)
 	int fd;
 
 	if (asprintf(&temp_path, "%s.XXXXXX", path) < 0)
-		die("out of memory");
+		errx(1, "out of memory");
 	fd = mkstemp(temp_path);
 	if (fd < 0) {
 		free(temp_path);
@@ -1145,7 +1133,7 @@ static int open_temp(const char *path, mode_t mode)
 		if (signal(signals[i], on_signal) == SIG_IGN)
 			signal(signals[i], SIG_IGN);
 	if (fchmod(fd, mode))
-		die("cannot set the mode of %s: %s", temp_path, strerror(errno));
+		err(1, "cannot set the mode of %s", temp_path);
 	return fd;
 }
 
@@ -1180,7 +1168,7 @@ static void open_output(const char *path)
 		fd = open(path, O_WRONLY | O_CREAT, 0666);
 	fout = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!fout)
-		die("cannot open %s: %s", path, strerror(errno));
+		err(1, "cannot open %s", path);
 }
 
 static void print_str(const struct str *s)
@@ -1197,7 +1185,7 @@ static void print_known(const char *what, const struct str *s)
 		fputc('-', fout);
 }
 
-static void print_allocator(uint64_t allocator)
+static void print_allocator(__u64 allocator)
 {
 	fprintf(fout, "allocated by ");
 	if (allocator & ALLOCATOR_CMA)
@@ -1220,18 +1208,18 @@ static void print_size(const struct group *g)
 	if (!g->val[F_SIZE])
 		fprintf(fout, ", size: -");
 	else
-		fprintf(fout, ", size: %" PRIu64 " %s", g->val[F_SIZE],
+		fprintf(fout, ", size: %llu %s", g->val[F_SIZE],
 			g->val[F_OBJECT] ? "bytes" : "pages");
 }
 
 static void print_group(const struct group *g)
 {
-	fprintf(fout, "%" PRIu64 " times, ", g->val[F_TIMES]);
+	fprintf(fout, "%llu times, ", g->val[F_TIMES]);
 	if (g->val[F_OBJECT])
-		fprintf(fout, "%" PRIu64 " objects, %" PRIu64 " bytes",
+		fprintf(fout, "%llu objects, %llu bytes",
 			g->val[F_OBJECTS], g->val[F_MEMORY]);
 	else
-		fprintf(fout, "%" PRIu64 " pages", g->val[F_MEMORY]);
+		fprintf(fout, "%llu pages", g->val[F_MEMORY]);
 
 	if (!cull_keys) {
 		fprintf(fout, ", ");
@@ -1281,12 +1269,12 @@ static void write_output(struct group **list)
 
 	if (!fstat(fileno(fout), &st) && S_ISREG(st.st_mode) && fout != stdout &&
 	    ftruncate(fileno(fout), 0))
-		die("cannot write %s: %s", out_name, strerror(errno));
+		err(1, "cannot write %s", out_name);
 	for (i = 0; i < groups.used && !ferror(fout); i++)
 		print_group(list[i]);
 	if (ferror(fout) || fflush(fout) || (fout != stdout && fclose(fout)) ||
 	    (temp_path && rename(temp_path, out_name)))
-		die("cannot write %s: %s", out_name, strerror(errno));
+		err(1, "cannot write %s", out_name);
 	free(temp_path);
 	temp_path = NULL;
 }
@@ -1297,7 +1285,7 @@ static void write_output(struct group **list)
 static FILE *progress;
 static bool progress_tty;
 
-static void show_progress(const struct reader *r, uint64_t loaded)
+static void show_progress(const struct reader *r, __u64 loaded)
 {
 	static time_t last;	/* At most once a second. */
 	struct timespec now;
@@ -1310,7 +1298,7 @@ static void show_progress(const struct reader *r, uint64_t loaded)
 	last = now.tv_sec;
 	if (!groups.used)
 		return;
-	fprintf(progress, "loaded %" PRIu64 ", %zu distinct, %" PRIu64 " MiB",
+	fprintf(progress, "loaded %llu, %zu distinct, %llu MiB",
 		loaded, groups.used, r->bytes >> 20);
 	if (r->size)
 		fprintf(progress, " (%d %%)", (int)(100.0 * r->bytes / r->size));
@@ -1436,26 +1424,25 @@ static void usage(FILE *out)
 		"-n\t\t\tSort by task command name.\n"
 		"-p\t\t\tSort by pid.\n"
 		"-P\t\t\tSort by tgid.\n"
-		"-r\t\t\tSort by memory release time (kernels before 6.8).\n"
+		"-r\t\t\tSort by memory release time (kernels from 5.13 to 6.7).\n"
 		"-s\t\t\tSort by the stacktrace.\n"
 		"-t\t\t\tSort by number of times record is seen (default).\n\n"
-		"-d\t\t\tSay on standard error what records lack.\n"
-		"-f\t\t\tLeave out what has been released (kernels before 6.8).\n"
-		"--pid <pidlist>\t\tSelect by pid. This selects the information"
-		" of\n\t\t\tblocks whose process ID numbers appear in <pidlist>.\n"
-		"--tgid <tgidlist>\tSelect by tgid. This selects the information"
-		" of\n\t\t\tblocks whose Thread Group ID numbers appear in "
-		"<tgidlist>.\n"
-		"--name <cmdlist>\tSelect by command name. This selects the"
-		" information\n\t\t\tof blocks whose command name appears in"
-		" <cmdlist>.\n"
-		"--cull <rules>\t\tCull by user-defined rules. <rules> is a "
-		"single\n\t\t\targument in the form of a comma-separated list "
-		"of keys:\n\t\t\tpid, tgid, name, stacktrace, allocator, cache, "
-		"size,\n\t\t\tmemcg, gfp, free\n"
-		"--sort <order>\t\tSpecify sort order as: [+|-]key[,[+|-]key[,...]],"
-		"\n\t\t\twith the keys of --cull but free, and txt, alloc_ts,\n"
-		"\t\t\tfree_ts\n"
+		"-d\t\t\tTell what records lack.\n"
+		"-f\t\t\tFilter out the information of blocks whose memory has\n"
+		"\t\t\tbeen released (kernels from 5.13 to 6.7).\n"
+		"--pid <pidlist>\t\tSelect by pid. This selects the information of\n"
+		"\t\t\tblocks whose process ID numbers appear in <pidlist>.\n"
+		"--tgid <tgidlist>\tSelect by tgid. This selects the information of\n"
+		"\t\t\tblocks whose Thread Group ID numbers appear in <tgidlist>.\n"
+		"--name <cmdlist>\tSelect by command name. This selects the information\n"
+		"\t\t\tof blocks whose command name appears in <cmdlist>.\n"
+		"--cull <rules>\t\tCull by user-defined rules. <rules> is a single\n"
+		"\t\t\targument in the form of a comma-separated list of keys:\n"
+		"\t\t\tpid, tgid, name, stacktrace, allocator, cache, size,\n"
+		"\t\t\tmemcg, gfp, free\n"
+		"--sort <order>\t\tSpecify sort order as: [+|-]key[,[+|-]key[,...]]\n"
+		"\t\t\twith the keys of --cull except free, and with txt,\n"
+		"\t\t\talloc_ts, free_ts\n"
 	);
 }
 
@@ -1485,35 +1472,35 @@ static void parse_options(int argc, char **argv)
 			exit(0);
 		case 1:
 			if (!parse_ids(&pid_filter, optarg))
-				die("wrong/invalid pid in from the command line:%s", optarg);
+				errx(1, "wrong/invalid pid in from the command line:%s", optarg);
 			break;
 		case 2:
 			if (!parse_ids(&tgid_filter, optarg))
-				die("wrong/invalid tgid in from the command line:%s", optarg);
+				errx(1, "wrong/invalid tgid in from the command line:%s", optarg);
 			break;
 		case 3:
 			name_filter = optarg;
 			break;
 		case 4:
 			if (!parse_cull_args(optarg))
-				die("wrong argument after --cull option:%s", optarg);
+				errx(1, "wrong argument after --cull option:%s", optarg);
 			break;
 		case 5:
 			if (!parse_sort_args(optarg))
-				die("wrong argument after --sort option:%s", optarg);
+				errx(1, "wrong argument after --sort option:%s", optarg);
 			break;
 		case '?':
 			usage(stderr);
 			exit(1);
 		default:
 			if (sort_opt && sort_opt != opt)
-				die("only one of -a, -m, -n, -p, -P, -r, -s and -t can be given");
+				errx(1, "only one of -a, -m, -n, -p, -P, -r, -s and -t can be given");
 			sort_opt = opt;
 		}
 
 	if (optind >= argc - 1) {
 		usage(stderr);
-		die("an input and an output are needed");
+		errx(1, "an input and an output are needed");
 	}
 
 	/* One of the letters is stronger than --sort. */
@@ -1552,10 +1539,10 @@ static void choose_fields(void)
 /* ---- All together ---- */
 
 struct input_stats {
-	uint64_t records;
-	uint64_t loaded;	/* Those selected. */
-	uint64_t foreign;	/* Blocks that are no records ... */
-	uint64_t foreign_line;	/* ... and where the first begins. */
+	__u64 records;
+	__u64 loaded;	/* Those selected. */
+	__u64 foreign;	/* Blocks that are no records ... */
+	__u64 foreign_line;	/* ... and where the first begins. */
 };
 
 static void read_records(struct reader *r, struct input_stats *stats)
@@ -1583,11 +1570,10 @@ static void read_records(struct reader *r, struct input_stats *stats)
 	free(rec.tail.p);
 
 	if (stats->foreign && !stats->records)
-		die("there is no record of page_owner in %s", r->name);
+		errx(1, "there is no record of page_owner in %s", r->name);
 	if (stats->foreign)
-		fprintf(stderr, "%s: %s: left out what is no record: %" PRIu64
-			" blocks of lines, the first at line %" PRIu64 "\n",
-			progname, r->name, stats->foreign, stats->foreign_line);
+		warnx("%s: left out %llu blocks of lines that are no records, the first at line %llu",
+		      r->name, stats->foreign, stats->foreign_line);
 }
 
 static struct group **sort_groups(void)
@@ -1616,8 +1602,7 @@ static void check_free_ts(struct group **list)
 	for (i = 0; i < groups.used; i++)
 		if (list[i]->val[F_FREE_TS] != NO_TIME)
 			return;
-	fprintf(stderr, "%s: not sorted by release time: no record has one (kernels from 5.13 to 6.7 give it)\n",
-		progname);
+	warnx("not sorted by release time: no record has one (kernels from 5.13 to 6.7 give it)");
 }
 
 static void free_all(struct reader *r)
@@ -1642,6 +1627,7 @@ int main(int argc, char **argv)
 	struct reader reader = { 0 };
 	struct group **list;
 
+	atexit(remove_temp);
 	parse_options(argc, argv);
 	choose_fields();
 	reader_open(&reader, argv[optind]);
@@ -1652,7 +1638,7 @@ int main(int argc, char **argv)
 	read_records(&reader, &stats);
 	if (progress_tty || fout != stdout) {
 		/* The blanks cover the last line of progress. */
-		fprintf(progress, "loaded %" PRIu64 "%s\n", stats.loaded,
+		fprintf(progress, "loaded %llu%s\n", stats.loaded,
 			progress_tty ? "                                        " : "");
 		fprintf(progress, "sorting ....\n");
 		fflush(progress);

@@ -8,7 +8,7 @@
 # PROGRAM is ./page_owner_sort beside this script if not given. It may be more
 # than one word ("valgrind -q ./page_owner_sort").
 
-# shellcheck disable=SC2001,SC2016 # sed and $ in single quotes are meant
+# shellcheck disable=SC2001,SC2016,SC2059 # sed, $ in single quotes and formats in variables are meant
 
 here=$(cd "$(dirname "$0")" && pwd)
 read -ra tool <<<"${*:-$here/page_owner_sort}"
@@ -75,9 +75,11 @@ record() {
 	local pid=$1 comm=$2 ts=$3 func=${4:-func_a}
 
 	shift $(($# < 4 ? $# : 4))
-	printf 'Page allocated via order %d, mask 0xcc0(GFP_KERNEL), pid %d, tgid %d (%s), ts %s ns\n' \
+	printf \
+		'Page allocated via order %d, mask 0xcc0(GFP_KERNEL), pid %d, tgid %d (%s), ts %s ns\n' \
 		"${order:-0}" "$pid" "$pid" "$comm" "$ts"
-	printf 'PFN 0x%x type Unmovable Block 1 type %s Flags 0x200(node=0|zone=1)\n' "$ts" "${type:-Unmovable}"
+	printf 'PFN 0x%x type Unmovable Block 1 type %s Flags 0x200(node=0|zone=1)\n' "$ts" \
+		"${type:-Unmovable}"
 	printf ' post_alloc_hook+0x99/0xa0\n %s+0x1/0x2\n' "$func"
 	if [ $# -gt 0 ]; then printf '%s\n' "$@"; fi
 	printf '\n'
@@ -96,7 +98,8 @@ Page allocated via order 3, mask 0xcc0(GFP_KERNEL), pid 2, tgid 2 (b), ts  ns
  post_alloc_hook+0x99/0xa0
  func_a+0x1/0x2" "$( (record 1 a 5; order=3 record 2 b 6; record 1 a 7) | run)"
 
-dump=$(record 3 c 30 func_b; order=2 record 1 b 40; record 2 a 20 func_c; record 3 c 30 func_b; echo .)
+dump=$(record 3 c 30 func_b; order=2 record 1 b 40; record 2 a 20 func_c; record 3 c 30 func_b
+	echo .)
 dump=${dump%.}
 pids() {
 	printf '%s' "$dump" | run "$@" | sed -nE 's/.* pid ([0-9]+),.*/\1/p' | paste -sd' '
@@ -134,7 +137,8 @@ same "--name" "2 1" "$(pids --name a,b)"
 same "--pid and --name" "1" "$(pids --name a,b --pid=1,3)"
 same "--pid is shown when culling" "2 times, 2 pages, PID 3:
 1 times, 4 pages, PID 1:" "$(printf '%s' "$dump" | counts --pid=1,3 --cull=st)"
-same "nothing selected, nothing written" "0" "$(printf '%s' "$dump" | run --pid=77 | wc -c; grep . err)"
+same "nothing selected, nothing written" "0" \
+	"$(printf '%s' "$dump" | run --pid=77 | wc -c; grep . err)"
 
 same "--cull=stacktrace" \
 "2 times, 2 pages:
@@ -158,21 +162,26 @@ same "more pages than an int holds" "3 times, 3221225472 pages, PID 1" \
 
 # --- names of tasks
 
-for comm in "a b" "a, b" "(sd-pam)" "f(x), ts 1 ns" "pid 3, tgid 4 (x" ")" "" "order 9," "0123456789abcdef" \
+for comm in "a b" "a, b" "(sd-pam)" "f(x), ts 1 ns" "pid 3, tgid 4 (x" ")" "" "order 9," \
+	"0123456789abcdef" \
 	$'a\nb'; do
-	same "command name '${comm//$'\n'/\\n}'" "2 times, 2 pages, PID 6, TGID 6, task_comm_name: $comm" \
+	same "command name '${comm//$'\n'/\\n}'" \
+		"2 times, 2 pages, PID 6, TGID 6, task_comm_name: $comm" \
 		"$( (record 6 "$comm" 1; record 6 "$comm" 2) | run --cull=n,p,tg)"
-	same "command name '${comm//$'\n'/\\n}': the time goes" "2 times, 2 pages, allocated by OTHERS :" \
+	same "command name '${comm//$'\n'/\\n}': the time goes" \
+		"2 times, 2 pages, allocated by OTHERS :" \
 		"$( (record 6 "$comm" 1; record 6 "$comm" 2) | counts)"
 done
 same "--name with a comma" "1 times, 1 pages, task_comm_name: a, b" \
 	"$( (record 1 "a, b" 1; record 1 "a, c" 2; record 1 b 2) | counts --name "a, b" --cull=n)"
 same "--name of another one" "2 times, 2 pages, task_comm_name: x y:" \
-	"$( (record 1 "x" 1; record 1 "x y" 2; record 1 "x y" 3) | counts --name "a, b,x y" --cull=st)"
+	"$( (record 1 "x" 1; record 1 "x y" 2; record 1 "x y" 3) |
+		counts --name "a, b,x y" --cull=st)"
 
 # --- allocators
 
-same "slab: by the stack" "1 times, 1 pages, allocated by SLAB " "$(record 1 a 1 allocate_slab | counts --cull=ator)"
+same "slab: by the stack" "1 times, 1 pages, allocated by SLAB " \
+	"$(record 1 a 1 allocate_slab | counts --cull=ator)"
 same "slab: by the stack, optimised" "1 times, 1 pages, allocated by SLAB " \
 	"$(record 1 a 1 new_slab.isra.0 | counts --cull=ator)"
 same "slab: by the stack of 4.x" "1 times, 1 pages, allocated by SLAB " \
@@ -188,13 +197,13 @@ same "no slab: the stack depot" "1 times, 1 pages, allocated by OTHERS " \
 same "no slab: similar names" "1 times, 1 pages, allocated by OTHERS " \
 	"$(record 1 a 1 new_slabs " my_allocate_slab+0x1/0x2" | counts --cull=ator)"
 same "vmalloc" "1 times, 1 pages, allocated by VMALLOC " \
-	"$(record 1 a 1 vm_area_alloc_pages.constprop.0 " __vmalloc_node_range_noprof+0x1/0x2" | counts --cull=ator)"
+	"$(record 1 a 1 vm_area_alloc_pages.constprop.0 " __vmalloc_node_range_noprof+0x1/0x2" |
+		counts --cull=ator)"
 same "vmalloc, but not its pages" "1 times, 1 pages, allocated by OTHERS " \
 	"$(record 1 a 1 pte_alloc " __vmalloc_node_range_noprof+0x1/0x2" | counts --cull=ator)"
 same "CMA" "1 times, 1 pages, allocated by CMA " "$(type=CMA record 1 a 1 | counts --cull=ator)"
 same "a PFN line does not carry over to a record that has none" \
-"1 times, 1 pages, allocated by CMA 
-1 times, 1 pages, allocated by OTHERS " \
+	$'1 times, 1 pages, allocated by CMA \n1 times, 1 pages, allocated by OTHERS ' \
 	"$( (type=CMA record 1 a 1; record 1 a 1 | grep -v PFN) | counts --cull=ator)"
 
 # --- lines that are none of the stack trace
@@ -203,20 +212,24 @@ same "memcg and migration lines do not tell stack traces apart" \
 "4 times, 4 pages:
  post_alloc_hook+0x99/0xa0
  func_a+0x1/0x2" "$( (record 1 a 1; record 1 a 1 func_a "Charged to memcg x"
-	record 1 a 1 func_a "Page has been migrated, last migrate reason: compaction" "Charged (via objcg) to memcg y"
+	record 1 a 1 func_a "Page has been migrated, last migrate reason: compaction" \
+		"Charged (via objcg) to memcg y"
 	record 1 a 1 func_a "Slab cache page") | run --cull=st)"
 contains "without culling they are part of the text" \
-	"$(record 1 a 1 func_a "Page has been migrated, last migrate reason: compaction" "Charged to memcg x" | run)" \
+	"$(record 1 a 1 func_a "Page has been migrated, last migrate reason: compaction" \
+		"Charged to memcg x" | run)" \
 " func_a+0x1/0x2
 Page has been migrated, last migrate reason: compaction
 Charged to memcg x"
 same "and tell records apart" "2" \
-	"$( (record 1 a 1 func_a "Charged to memcg x"; record 1 a 1 func_a "Charged to memcg y") | counts | wc -l)"
+	"$( (record 1 a 1 func_a "Charged to memcg x"; record 1 a 1 func_a "Charged to memcg y") |
+		counts | wc -l)"
 
 # --- new keys
 
 dump=$(record 1 a 1 f "Charged to memcg x"; order=4 record 1 a 2 f "Charged (via objcg) to memcg x"
-	record 1 a 3 f "Charged to offline memcg x"; record 1 a 4 | sed 's/0xcc0(GFP_KERNEL)/0x0()/'; echo .)
+	record 1 a 3 f "Charged to offline memcg x"; record 1 a 4 |
+		sed 's/0xcc0(GFP_KERNEL)/0x0()/'; echo .)
 dump=${dump%.}
 same "--cull=memcg" \
 "2 times, 17 pages, memcg: x
@@ -236,7 +249,8 @@ same "--sort=-size,memcg" \
 	"$(printf '%s' "$dump" | counts --cull=sz,mg --sort=-size,memcg)"
 same "--cull=g,c and --sort=gfp" \
 "1 times, 1 pages, cache: -, gfp: 0x0()
-3 times, 18 pages, cache: -, gfp: 0xcc0(GFP_KERNEL)" "$(printf '%s' "$dump" | counts --cull=g,c --sort=gfp)"
+3 times, 18 pages, cache: -, gfp: 0xcc0(GFP_KERNEL)" \
+	"$(printf '%s' "$dump" | counts --cull=g,c --sort=gfp)"
 
 # --- records of other kernels
 
@@ -245,22 +259,29 @@ same "4.x: neither task nor time, decimal PFN" \
 Page allocated via order 1, mask 0x24280ca(GFP_HIGHUSER_MOVABLE|__GFP_ZERO)
  [<ffffffff8118d0a1>] __alloc_pages_nodemask+0x1c1/0x2f0
 Page has been migrated, last migrate reason: compaction" "$(for pfn in 4096 4100; do
-	printf '%s\n' 'Page allocated via order 1, mask 0x24280ca(GFP_HIGHUSER_MOVABLE|__GFP_ZERO)' \
+	printf '%s\n' \
+		'Page allocated via order 1, mask 0x24280ca(GFP_HIGHUSER_MOVABLE|__GFP_ZERO)' \
 		"PFN $pfn type Movable Block 8 type Movable Flags 0x5fffff80000000(referenced|uptodate)" \
 		' [<ffffffff8118d0a1>] __alloc_pages_nodemask+0x1c1/0x2f0' \
 		'Page has been migrated, last migrate reason: compaction' ''
 	done | run)"
-same "4.x: what is missing" "1 times, 1 pages, PID -1, TGID -1, task_comm_name: , cache: -, gfp: 0x0" \
-	"$(printf 'Page allocated via order 0, mask 0x0\nPFN 1 Block 0 type 0 Flags\n [<0>] f\n\n' | counts --cull=p,tg,n,g,c)"
+same "4.x: what is missing" \
+	"1 times, 1 pages, PID -1, TGID -1, task_comm_name: , cache: -, gfp: 0x0" \
+	"$(printf \
+		'Page allocated via order 0, mask 0x0\nPFN 1 Block 0 type 0 Flags\n [<0>] f\n\n' |
+		counts --cull=p,tg,n,g,c)"
 same "5.12: pid and ts" "2 times, 2 pages, PID 7, TGID -1" "$(for ts in 5 6; do
 	printf '%s\n' "Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid 7, ts $ts ns" \
-		'PFN 4097 type Unmovable Block 8 type Unmovable Flags 0x200(slab)' ' func_a+0x1/0x2' ''
+		'PFN 4097 type Unmovable Block 8 type Unmovable Flags 0x200(slab)' \
+		' func_a+0x1/0x2' ''
 	done | counts --cull=p,tg)"
 
+alloc='Page allocated via order 0, mask 0xcc0(GFP_KERNEL)'
 freed() {
-	printf 'Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid %d, tgid %d (c), ts %d ns, free_ts %d ns\n' \
+	printf "$alloc"', pid %d, tgid %d (c), ts %d ns, free_ts %d ns\n' \
 		"$1" "$1" "$2" "$3"
-	printf 'PFN 0x1000 type Unmovable Block 8 type Unmovable Flags 0x200(slab)\n func_a+0x1/0x2\n\n'
+	printf 'PFN 0x1000 type Unmovable Block 8 type Unmovable Flags 0x200(slab)\n'
+	printf ' func_a+0x1/0x2\n\n'
 }
 dump=$(freed 1 50 30; freed 2 60 0; freed 3 10 20; freed 1 55 35; echo .)
 dump=${dump%.}
@@ -269,7 +290,8 @@ same "5.18 to 6.7: records that differ only in free_ts are equal" \
 1 times, 1 pages, allocated by SLAB :
 1 times, 1 pages, allocated by SLAB :" "$(printf '%s' "$dump" | counts)"
 same "-r: by time of release" "2 3 1 1" "$(pids -r)"
-contains "-r: the time is part of the text" "$(printf '%s' "$dump" | run -r)" "ts  ns, free_ts 35 ns"
+contains "-r: the time is part of the text" \
+	"$(printf '%s' "$dump" | run -r)" "ts  ns, free_ts 35 ns"
 same "--sort=-ft" "1 1 3 2" "$(pids --sort=-ft)"
 same "-r says nothing where there are times" "" "$(cat err)"
 same "-a with free_ts" "3 1 1 2" "$(pids -a)"
@@ -286,13 +308,17 @@ same "7.3: handles" \
 handle: 42
 
 1 times, 1 pages:
-handle: 43" "$( (record 1 a 1 f 'handle: 42'; record 2 b 1 g 'handle: 42'; record 2 b 1 g 'handle: 43') | grep -v '^ ' |
+handle: 43" \
+	"$( (record 1 a 1 f 'handle: 42'; record 2 b 1 g 'handle: 42'
+		record 2 b 1 g 'handle: 43') | grep -v '^ ' |
 	run --cull=st)"
 same "7.3: stacks and handles" \
 "2 times, 2 pages:
  post_alloc_hook+0x99/0xa0
  f+0x1/0x2
-handle: 42" "$( (record 1 a 1 f 'handle: 42' 'Charged to memcg x'; record 2 b 1 f 'handle: 42') | run --cull=st)"
+handle: 42" \
+	"$( (record 1 a 1 f 'handle: 42' 'Charged to memcg x'; record 2 b 1 f 'handle: 42') |
+		run --cull=st)"
 
 # --- page_owner_stacks
 
@@ -302,7 +328,8 @@ same "show_stacks: by pages" \
 
 2 times, 36 pages, allocated by SLAB :
  func_a+0x1/0x2
- allocate_slab+0x1/0x2" "$(printf '%s\n' ' func_a+0x1/0x2' ' allocate_slab+0x1/0x2' 'nr_base_pages: 16' '' \
+ allocate_slab+0x1/0x2" \
+	"$(printf '%s\n' ' func_a+0x1/0x2' ' allocate_slab+0x1/0x2' 'nr_base_pages: 16' '' \
 	' func_b+0x1/0x2' 'nr_base_pages: 3000000000' '' \
 	' func_a+0x1/0x2' ' allocate_slab+0x1/0x2' 'stack_count: 20' '' | run -m)"
 same "show_handles" \
@@ -324,19 +351,24 @@ status: LIKELY_LEAK
 
 1 times, 16 pages, allocated by OTHERS :
 handle: 42
-class: user" "$(printf '%s\n' 'handle: 42' 'nr_base_pages: 16' 'class: user' '' ' func_a+0x1/0x2' 'handle: 43' \
+class: user" \
+	"$(printf '%s\n' 'handle: 42' 'nr_base_pages: 16' 'class: user' '' ' func_a+0x1/0x2' \
+		'handle: 43' \
 	'nr_base_pages: 20' 'class: kernel' 'status: LIKELY_LEAK' '' | run -m)"
-same "show_suspects without any" "" "$(echo '# no suspects after 3 rounds (sites: 2, state: on)' | run; grep . err)"
+same "show_suspects without any" "" \
+	"$(echo '# no suspects after 3 rounds (sites: 2, state: on)' | run; grep . err)"
 same "a remark among records" "1 times, 16 pages, allocated by OTHERS :" \
 	"$(printf 'handle: 42\nnr_base_pages: 16\n# the rest is missing\n\n' | counts)"
 
 # --- leaktrend/objects
 
 object() {
-	printf 'Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid 1, tgid 1 (a), ts %d ns\n' "$1"
-	printf 'Object size %d cache %s weight %d stack_id 0x2400004\n %s+0x1/0x2\n\n' "$2" "$3" "$4" "$5"
+	printf "$alloc"', pid 1, tgid 1 (a), ts %d ns\n' "$1"
+	printf 'Object size %d cache %s weight %d stack_id 0x2400004\n %s+0x1/0x2\n\n' "$2" "$3" \
+		"$4" "$5"
 }
-dump=$(object 1 64 kmalloc-64 100 func_a; object 2 64 kmalloc-64 50 func_a; object 3 4096 "a weight 7 b" 1 func_b; echo .)
+dump=$(object 1 64 kmalloc-64 100 func_a; object 2 64 kmalloc-64 50 func_a
+	object 3 4096 "a weight 7 b" 1 func_b; echo .)
 dump=${dump%.}
 same "objects: weights are added up" \
 "2 times, 150 objects, 9600 bytes, allocated by SLAB :
@@ -360,20 +392,23 @@ same "objects: --cull=cache,size" \
 	"$(printf '%s' "$dump" | counts --cull=cache,size)"
 same "objects: --sort=cache" \
 "1 times, 1 objects, 4096 bytes, cache: a weight 7 b
-2 times, 150 objects, 9600 bytes, cache: kmalloc-64" "$(printf '%s' "$dump" | counts --cull=c --sort=cache)"
+2 times, 150 objects, 9600 bytes, cache: kmalloc-64" \
+	"$(printf '%s' "$dump" | counts --cull=c --sort=cache)"
 
 # --- input of any size and from anywhere
 
 record 1 a 1 >one
-same "a pipe" "1 times, 1 pages, allocated by OTHERS :" "$(cat one one one | sed 3q | counts)"
+same "a pipe" "1 times, 1 pages, allocated by OTHERS :" "$(cat one{,,} | sed 3q | counts)"
 mkfifo fifo
 cat one >fifo &
 same "a FIFO by name, which has no size" "1 times, 1 pages, allocated by OTHERS :" \
 	"$("${tool[@]}" fifo - | grep times)"
 wait
 same "records smaller than usual" "5000 times, 5000 pages" \
-	"$(yes $'Page allocated via order 0, mask 0x0\n' | head -n 10000 | counts --cull=st | tr -d :)"
-same "the last record without an empty line" "2 times, 2 pages, PID 1" "$( (cat one; sed '$d' one) | counts --cull=p)"
+	"$(yes $'Page allocated via order 0, mask 0x0\n' | head -n 10000 | counts --cull=st |
+		tr -d :)"
+same "the last record without an empty line" "2 times, 2 pages, PID 1" \
+	"$( (cat one; sed '$d' one) | counts --cull=p)"
 same "the last line without its end" \
 "1 times, 1 pages, allocated by OTHERS :
 Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid 1, tgid 1 (a), ts  ns
@@ -381,17 +416,22 @@ Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid 1, tgid 1 (a), ts  ns
  func_a+0x1/0x2" "$(printf '%s' "$(cat one)" | run)"
 same "a dump cut off, and another one behind" "2 times, 2 pages, PID 1" \
 	"$( (head -n 3 one; cat one) | counts --cull=p)"
-same "several empty lines" "2 times, 2 pages, PID 1" "$( (echo; echo; cat one; echo; cat one) | counts --cull=p)"
+same "several empty lines" "2 times, 2 pages, PID 1" \
+	"$( (echo; echo; cat one; echo; cat one) | counts --cull=p)"
 same "no input at all" "0 0" "$(run </dev/null | wc -c) $(cat status)"
 long=$(record 1 a 1 func_a; printf ' filler_%d+0x1/0x2\n' $(seq 10000))
 same "a record that is larger than any buffer is no end" \
 "2 times, 2 pages, PID 1
-1 times, 1 pages, PID 2" "$( (cat one; record 1 b 1 g "$(printf ' filler_%d+0x1/0x2\n' $(seq 60000))"; record 2 a 1) |
+1 times, 1 pages, PID 2" \
+	"$( (cat one; record 1 b 1 g "$(printf ' filler_%d+0x1/0x2\n' $(seq 60000))"
+		record 2 a 1) |
 	counts --cull=p)"
-same "and is written as it was" "$(sed '/^$/,$d; /^PFN/d; s/ts 1 ns/ts  ns/' <<<"$long"; sed '1,/^$/d' <<<"$long")" \
+same "and is written as it was" "$(sed '/^$/,$d; /^PFN/d; s/ts 1 ns/ts  ns/' <<<"$long"
+	sed '1,/^$/d' <<<"$long")" \
 	"$(sed '/^$/d' <<<"$long" | run | sed 1d)"
 same "a line that is larger than any buffer" "1000000" \
-	"$( (sed '$d' one; printf ' '; head -c 999998 /dev/zero | tr '\0' x; echo; echo) | run --cull=st |
+	"$( (sed '$d' one; printf ' '; head -c 999998 /dev/zero | tr '\0' x; echo; echo) |
+		run --cull=st |
 		awk 'length > 1000 { print length + 1 }')"
 same "null bytes" "1 times, 1 pages, task_comm_name: a?b" \
 	"$(sed 's/(a)/(a#b)/' one | tr '#' '\0' | run --cull=n | tr '\0' '?')"
@@ -422,24 +462,30 @@ fails "one operand" "an input and an output are needed" "${tool[@]}" one
 fails "no operand" "Usage" "${tool[@]}"
 fails "two orders" "only one of -a, -m" "${tool[@]}" -a -m one out
 fails "an unknown option" "Usage" "${tool[@]}" -x one out
-fails "--pid of none" "wrong/invalid pid in from the command line:1,x" "${tool[@]}" --pid 1,x one out
+fails "--pid of none" "wrong/invalid pid in from the command line:1,x" \
+	"${tool[@]}" --pid 1,x one out
 fails "--pid without a number" "wrong/invalid pid" "${tool[@]}" --pid 1, one out
 fails "--tgid too large" "wrong/invalid tgid" "${tool[@]}" --tgid 99999999999999999999 one out
-fails "--cull by what is no key" "wrong argument after --cull option:pid,txt" "${tool[@]}" --cull pid,txt one out
-fails "--sort by what is no key" "wrong argument after --sort option:-times" "${tool[@]}" --sort -times one out
+fails "--cull by what is no key" "wrong argument after --cull option:pid,txt" \
+	"${tool[@]}" --cull pid,txt one out
+fails "--sort by what is no key" "wrong argument after --sort option:-times" \
+	"${tool[@]}" --sort -times one out
 fails "--sort by nothing" "wrong argument after --sort option:" "${tool[@]}" --sort "" one out
 same "what was there before is still there" "old" "$(cat out)"
 same "and no more" "$(printf '%s\n' err fifo foreign one out status)" "$(ls)"
 if [ -w /dev/full ]; then
 	fails "a full disk" "cannot write /dev/full: No space left" "${tool[@]}" one /dev/full
-	fails "a full disk behind the standard output" "cannot write standard output: No space left" \
+	fails "a full disk behind the standard output" \
+		"cannot write standard output: No space left" \
 		bash -c '"$@" >/dev/full' - "${tool[@]}" one -
 else
 	skip "a full disk" "there is no /dev/full"
 fi
 if [ ${#tool[@]} -eq 1 ]; then
-	seq 400000 | sed 's/.*/Page allocated via order 0, mask 0x0, pid &, tgid & (a), ts 1 ns\n/' >many
-	fails "out of memory" "out of memory" bash -c 'ulimit -v 20000; exec "$@"' - "${tool[@]}" many out
+	seq 400000 |
+		sed 's/.*/Page allocated via order 0, mask 0x0, pid &, tgid & (a), ts 1 ns\n/' >many
+	fails "out of memory" "out of memory" bash -c 'ulimit -v 20000; exec "$@"' - \
+		"${tool[@]}" many out
 	same "out of memory: nothing is lost" "old" "$(cat out)"
 	rm many
 else
@@ -448,7 +494,8 @@ fi
 
 (cat one; echo foreign; echo; cat one) >mixed
 same "what is no record among records" "2 times, 2 pages, PID 1" "$(counts --cull=p <mixed)"
-contains "is told of" "$(cat err)" "1 blocks of lines, the first at line 6"
+contains "is told of" \
+	"$(cat err)" "left out 1 blocks of lines that are no records, the first at line 6"
 
 cat one >fifo &
 writer=$!
@@ -468,29 +515,34 @@ same "a signal leaves none" "" "$(find . -name 'out2*')"
 
 # --- where the output goes
 
-same "to a file: what is said" $'loaded 2\nsorting ....' "$(cat one one | "${tool[@]}" - out)"
+same "to a file: what is said" $'loaded 2\nsorting ....' "$(cat one{,} | "${tool[@]}" - out)"
 same "to a file: what is written" "2 times, 2 pages, allocated by OTHERS :" "$(sed 1q out)"
 cp one same
 chmod 640 same
-"${tool[@]}" same same >/dev/null
+"${tool[@]}" same ./same >/dev/null
 same "the input may be the output" "1 times, 1 pages, allocated by OTHERS :" "$(sed 1q same)"
 same "its mode stays" 640 "$(stat -c %a same)"
-same "a new file has the usual mode" 604 "$(umask 062; "${tool[@]}" one new >/dev/null; stat -c %a new)"
+same "a new file has the usual mode" 604 \
+	"$(umask 062; "${tool[@]}" one new >/dev/null; stat -c %a new)"
 ln -s same link
 "${tool[@]}" -m --cull=p one link >/dev/null
-same "a symbolic link stays" "link same: 1 times, 1 pages, PID 1" "$(find link -type l) $(readlink link): $(sed 1q same)"
+same "a symbolic link stays" "link same: 1 times, 1 pages, PID 1" \
+	"$(find link -type l) $(readlink link): $(sed 1q same)"
 same "/dev/stdout is not replaced" $'before\n1 times, 1 pages, PID 1\nafter' \
 	"$( (echo before; "${tool[@]}" --cull=p one /dev/stdout; echo after) >log; cat log)"
 same "to the standard output: records only" "$(cat same)" "$("${tool[@]}" --cull=p one - 2>&1)"
 if command -v script >/dev/null; then
-	same "no progress where there is no terminal" "" "$(run <one 2>&1 | tr '\r' '\n' | grep loaded; cat err)"
+	same "no progress where there is no terminal" "" \
+		"$(run <one 2>&1 | tr '\r' '\n' | grep loaded; cat err)"
 	contains "progress on a terminal" \
-		"$(script -qec "(cat one; sleep 2; yes \"\$(cat one)\" | sed 's/^Page/\\n&/' | head -n 60000) | ${tool[*]} - out3" \
+		"$(script -qec "(cat one; sleep 2; yes \"\$(cat one)\" | sed 's/^Page/\\n&/' |
+		head -n 60000) | ${tool[*]} - out3" \
 			/dev/null </dev/null | tr '\r' '\n')" "loaded 4095, "
 else
 	skip "progress on a terminal" "script is not installed"
 fi
-contains "-d tells what a record lacks" "$(printf 'Page allocated via order x\n\n' | run -d >/dev/null; cat err)" \
+contains "-d tells what a record lacks" "$(printf 'Page allocated via order x\n\n' |
+	run -d >/dev/null; cat err)" \
 	"no valid order in: Page allocated via order x"
 contains "--help" "$("${tool[@]}" --help)" "Usage: ./page_owner_sort [OPTIONS] <input> <output>"
 

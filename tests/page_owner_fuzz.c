@@ -106,14 +106,16 @@ static void damage(struct input *in)
 
 static int pick_options(char **argv)
 {
+	static char * const orders[] = { "-a", "-m", "-n", "-p", "-P", "-r", "-s", "-t" };
 	static char * const options[] = {
-		"-a", "-m", "-n", "-p", "-P", "-r", "-s", "-t", "-f", "-d", "--cull=st", "--cull=p,tg,n", "--cull=ator",
-		"--cull=c,sz,mg,g,f", "--sort=T", "--sort=-c,sz,-mg,g", "--sort=ft,-at", "--sort=ator,st", "--name=a,b c",
-		"--pid=1,2,3", "--tgid=1",
+		"-f", "-d", "--cull=st", "--cull=p,tg,n", "--cull=ator", "--cull=c,sz,mg,g,f", "--sort=T",
+		"--sort=-c,sz,-mg,g", "--sort=ft,-at", "--sort=ator,st", "--name=bash,java,nginx,a,b", "--cull=mg,st",
 	};
-	int n = 0, i, nr = below(4);
+	int n = 0, i, nr = below(3);
 
 	argv[n++] = "page_owner_sort";
+	if (below(2))
+		argv[n++] = orders[below(sizeof(orders) / sizeof(orders[0]))];
 	for (i = 0; i < nr; i++)
 		argv[n++] = options[below(sizeof(options) / sizeof(options[0]))];
 	argv[n++] = "/dev/stdin";
@@ -160,11 +162,11 @@ static void load(const char *path, char **text, size_t *len)
 	struct stat st;
 
 	if (!f || fstat(fileno(f), &st))
-		die("cannot read %s", path);
+		errx(2, "cannot read %s", path);
 	*len = st.st_size;
 	*text = malloc(*len + 1);
 	if (fread(*text, 1, *len, f) != *len || !*len)
-		die("cannot read %s", path);
+		errx(2, "cannot read %s", path);
 	fclose(f);
 }
 
@@ -211,7 +213,7 @@ int main(int argc, char **argv)
 			damage(&in);
 		nr = pick_options(args);
 		if (write(fd_in, in.data, in.len) != (ssize_t)in.len)
-			die("cannot write the input");
+			errx(2, "cannot write the input");
 		lseek(fd_in, 0, SEEK_SET);
 
 		pid = fork();
@@ -224,7 +226,7 @@ int main(int argc, char **argv)
 			exit(page_owner_sort_main(nr, args));
 		}
 		if (pid < 0 || waitpid(pid, &status, 0) != pid)
-			die("cannot run");
+			errx(2, "cannot run");
 		good = WIFEXITED(status) && WEXITSTATUS(status) <= 1;
 		if (good && !WEXITSTATUS(status)) {
 			good = sum_is_right(fd_out, fd_said);
