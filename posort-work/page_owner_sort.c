@@ -399,7 +399,7 @@ struct slice {
 };
 
 struct record {
-	struct slice header;	/* "Page allocated via order", without its \n */
+	struct slice header;	/* "Page allocated via order", not its end of line */
 	struct slice pfn;
 	struct slice object;	/* leaktrend's line about an object */
 	struct slice stack;	/* Lines of the stack trace, and the handle. */
@@ -1494,7 +1494,7 @@ static void parse_options(int argc, char **argv)
 			exit(1);
 		default:
 			if (sort_opt && sort_opt != opt)
-				errx(1, "only one of -a, -m, -n, -p, -P, -r, -s and -t can be given");
+				errx(1, "only one of -a, -m, -n, -p, -P, -r, -s and -t is allowed");
 			sort_opt = opt;
 		}
 
@@ -1572,7 +1572,7 @@ static void read_records(struct reader *r, struct input_stats *stats)
 	if (stats->foreign && !stats->records)
 		errx(1, "there is no record of page_owner in %s", r->name);
 	if (stats->foreign)
-		warnx("%s: left out %llu blocks of lines that are no records, the first at line %llu",
+		warnx("%s: left out %llu blocks of lines that are no records, first at line %llu",
 		      r->name, stats->foreign, stats->foreign_line);
 }
 

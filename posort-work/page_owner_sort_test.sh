@@ -8,7 +8,7 @@
 # PROGRAM is ./page_owner_sort beside this script if not given. It may be more
 # than one word ("valgrind -q ./page_owner_sort").
 
-# shellcheck disable=SC2001,SC2016,SC2059 # sed, $ in single quotes and formats in variables are meant
+# shellcheck disable=SC2001,SC2016,SC2059 # all of it is meant
 
 here=$(cd "$(dirname "$0")" && pwd)
 read -ra tool <<<"${*:-$here/page_owner_sort}"
@@ -75,9 +75,8 @@ record() {
 	local pid=$1 comm=$2 ts=$3 func=${4:-func_a}
 
 	shift $(($# < 4 ? $# : 4))
-	printf \
-		'Page allocated via order %d, mask 0xcc0(GFP_KERNEL), pid %d, tgid %d (%s), ts %s ns\n' \
-		"${order:-0}" "$pid" "$pid" "$comm" "$ts"
+	printf 'Page allocated via order %d, mask 0xcc0(GFP_KERNEL), ' "${order:-0}"
+	printf 'pid %d, tgid %d (%s), ts %s ns\n' "$pid" "$pid" "$comm" "$ts"
 	printf 'PFN 0x%x type Unmovable Block 1 type %s Flags 0x200(node=0|zone=1)\n' "$ts" \
 		"${type:-Unmovable}"
 	printf ' post_alloc_hook+0x99/0xa0\n %s+0x1/0x2\n' "$func"
@@ -261,7 +260,7 @@ Page allocated via order 1, mask 0x24280ca(GFP_HIGHUSER_MOVABLE|__GFP_ZERO)
 Page has been migrated, last migrate reason: compaction" "$(for pfn in 4096 4100; do
 	printf '%s\n' \
 		'Page allocated via order 1, mask 0x24280ca(GFP_HIGHUSER_MOVABLE|__GFP_ZERO)' \
-		"PFN $pfn type Movable Block 8 type Movable Flags 0x5fffff80000000(referenced|uptodate)" \
+		"PFN $pfn type Movable Block 8 type Movable Flags 0x5fffff80000000(uptodate)" \
 		' [<ffffffff8118d0a1>] __alloc_pages_nodemask+0x1c1/0x2f0' \
 		'Page has been migrated, last migrate reason: compaction' ''
 	done | run)"
@@ -495,7 +494,7 @@ fi
 (cat one; echo foreign; echo; cat one) >mixed
 same "what is no record among records" "2 times, 2 pages, PID 1" "$(counts --cull=p <mixed)"
 contains "is told of" \
-	"$(cat err)" "left out 1 blocks of lines that are no records, the first at line 6"
+	"$(cat err)" "left out 1 blocks of lines that are no records, first at line 6"
 
 cat one >fifo &
 writer=$!
