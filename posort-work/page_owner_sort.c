@@ -202,7 +202,7 @@ struct buf {
 
 static void buf_add(struct buf *b, const char *p, size_t len)
 {
-	if (b->room - b->len < len) {
+	if (b->room - b->len <= len) {
 		b->room = 2 * (b->len + len) + 256;
 		b->p = xrealloc(b->p, b->room, 1);
 	}
@@ -235,7 +235,7 @@ struct reader {
 	size_t *ends;		/* Ends of the record's pieces, from start on. */
 	size_t nr_pieces;
 	size_t max_pieces;
-	__u64 line_no;	/* of the record's first line */
+	__u64 line_no;		/* of the record's first line */
 	__u64 nr_lines;
 	__u64 bytes;
 	__u64 size;		/* of the input, 0 if unknown */
@@ -595,7 +595,7 @@ static void parse_line(struct record *rec, const char *p, size_t len)
 		break;
 	case 'n':
 	case 's':
-		/* Called stack_count before 6.11; base pages all the same. */
+		/* At first stack_count, with one for each allocation. */
 		if (skip_label(&s, "nr_base_pages: ") || skip_label(&s, "stack_count: ")) {
 			rec->has_count = to_number(take_digits(&s), &rec->count);
 			return;
@@ -780,7 +780,7 @@ static unsigned int record_allocator(const struct record *rec)
 
 static __u64 intern_buf(const struct buf *b)
 {
-	return (unsigned long)intern(b->p, b->len);
+	return (unsigned long)intern(b->p ?: "", b->len);
 }
 
 static __u64 intern_slice(struct slice s)
