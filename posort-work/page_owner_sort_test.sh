@@ -470,6 +470,10 @@ fails "--cull by what is no key" "wrong argument after --cull option:pid,txt" \
 fails "--sort by what is no key" "wrong argument after --sort option:-times" \
 	"${tool[@]}" --sort -times one out
 fails "--sort by nothing" "wrong argument after --sort option:" "${tool[@]}" --sort "" one out
+seq 1000 | sed 's/.*/Page allocated via order 0, mask 0x&\n/' >many
+fails "too large an output" "cannot write out: File too large" \
+	bash -c 'trap "" XFSZ; ulimit -f 8; exec "$@"' - "${tool[@]}" many out
+rm many
 same "what was there before is still there" "old" "$(cat out)"
 same "and no more" "$(printf '%s\n' err fifo foreign one out status)" "$(ls)"
 if [ -w /dev/full ]; then
