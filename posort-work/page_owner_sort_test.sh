@@ -12,6 +12,11 @@
 
 here=$(cd "$(dirname "$0")" && pwd)
 read -ra tool <<<"${*:-$here/page_owner_sort}"
+# The tests run in another directory.
+for i in "${!tool[@]}"; do
+	[[ ! -f ${tool[i]} ]] || tool[i]=$(realpath "${tool[i]}")
+done
+"${tool[@]}" --help >/dev/null || { echo "Bail out! cannot run ${tool[*]}"; exit 1; }
 export LC_ALL=C
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -400,8 +405,10 @@ record 1 a 1 >one
 same "a pipe" "1 times, 1 pages, allocated by OTHERS :" "$(cat one{,,} | sed 3q | counts)"
 mkfifo fifo
 cat one >fifo &
+writer=$!
 same "a FIFO by name, which has no size" "1 times, 1 pages, allocated by OTHERS :" \
 	"$("${tool[@]}" fifo - | grep times)"
+kill $writer 2>/dev/null
 wait
 same "records smaller than usual" "5000 times, 5000 pages" \
 	"$(yes $'Page allocated via order 0, mask 0x0\n' | head -n 10000 | counts --cull=st |
