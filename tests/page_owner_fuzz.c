@@ -16,6 +16,7 @@
 #include TOOL
 #undef main
 
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 

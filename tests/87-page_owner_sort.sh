@@ -133,6 +133,7 @@ printf ' func_a+0x1/0x2\nhandle: 1\nnr_base_pages: 5\nclass: kernel\ntrend: [1, 
 check "${FUZZ_RUNS:-3000} damaged dumps" env ASAN_OPTIONS=exitcode=99:detect_leaks=0 \
 	"$SCRATCH/fuzz" -s "${SEED:-1}" -n "${FUZZ_RUNS:-3000}" -o "$BUILD/page_owner_sort.fail" "$SCRATCH"/seed.*
 
+# shellcheck disable=SC2317 # called by check
 quiet() { "$@" >/dev/null; }
 if command -v valgrind >/dev/null; then
 	for f in "" o pH fmc; do
