@@ -16,8 +16,23 @@
 #include TOOL
 #undef main
 
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+
+/* What the sanitizers find must not look like an error of the tool, status 1. */
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "exitcode=99:detect_leaks=0";
+}
+
+const char *__ubsan_default_options(void)
+{
+	return "exitcode=99:print_stacktrace=1";
+}
 
 #define FUZZ_INPUT	(64 * 1024)
 
@@ -253,5 +268,5 @@ int main(int argc, char **argv)
 		close(fd_err);
 	}
 	printf("%lu runs, %lu of them with output\n", runs, nr_ok);
-	return nr_ok < runs / 10;
+	return nr_ok < runs / 2;
 }
