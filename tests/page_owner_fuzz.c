@@ -20,6 +20,20 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+/* What the sanitizers find must not look like an error of the tool, status 1. */
+const char *__asan_default_options(void);
+const char *__ubsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+	return "exitcode=99:detect_leaks=0";
+}
+
+const char *__ubsan_default_options(void)
+{
+	return "exitcode=99:print_stacktrace=1";
+}
+
 #define FUZZ_INPUT	(64 * 1024)
 
 static uint64_t rng_state;
@@ -254,5 +268,5 @@ int main(int argc, char **argv)
 		close(fd_err);
 	}
 	printf("%lu runs, %lu of them with output\n", runs, nr_ok);
-	return nr_ok < runs / 10;
+	return nr_ok < runs / 2;
 }
