@@ -6,6 +6,7 @@
  * for every packet, when this was found.)
  */
 #include <err.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ static void add_rule(void)
 	} req = {
 		.n.nlmsg_len = NLMSG_LENGTH(sizeof(struct fib_rule_hdr)),
 		.n.nlmsg_type = RTM_NEWRULE,
-		.n.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE,
+		.n.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL,
 		.rule.family = AF_INET6,
 		.rule.action = FR_ACT_TO_TBL,
 		.rule.table = RT_TABLE_MAIN,
@@ -57,7 +58,7 @@ static void add_rule(void)
 	add_u32(&req.n, FRA_SUPPRESS_PREFIXLEN, 0);
 	if (send(fd, &req, req.n.nlmsg_len, 0) < 0 || recv(fd, &answer, sizeof(answer), 0) < 0)
 		err(1, "netlink");
-	if (answer.e.error)
+	if (answer.e.error && answer.e.error != -EEXIST)
 		errx(1, "rule: %s", strerror(-answer.e.error));
 	close(fd);
 }
