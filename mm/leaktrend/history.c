@@ -195,6 +195,7 @@ void leaktrend_history_record(struct lt_site *site, u32 ended)
 	struct lt_round *entry = &site->ring[ended % LT_RING];
 	u32 outstanding = min(leaktrend_site_outstanding(site), U32_MAX);
 	unsigned int level;
+	u64 low_bytes;
 
 	fold_generation(site, ended);
 	if (site->record)
@@ -202,8 +203,11 @@ void leaktrend_history_record(struct lt_site *site, u32 ended)
 	entry->outstanding = outstanding;
 	entry->bytes = leaktrend_site_bytes(site);
 	entry->low = take_low(site, &site->low, outstanding, leaktrend_site_outstanding);
-	entry->low_size = min(take_low(site, &site->low_bytes, entry->bytes,
-				       leaktrend_site_bytes) / LT_SIZE_UNIT, U32_MAX);
+	/* Of page_owner's pages, the number tells the bytes. */
+	low_bytes = site->record ? (u64)entry->low << PAGE_SHIFT :
+				   take_low(site, &site->low_bytes, entry->bytes,
+					    leaktrend_site_bytes);
+	entry->low_size = min(low_bytes / LT_SIZE_UNIT, U32_MAX);
 	entry->elders = count_elders(site, ended);
 	site->last_round = ended;
 	site->nr_rounds = min(site->nr_rounds + 1, LT_RING);

@@ -185,7 +185,7 @@ struct lt_state {
  * @bytes:	 The same times their size.
  * @frees:	 Sum of the weights of samples freed.
  * @low:	 Smallest number outstanding since the round began.
- * @low_bytes:	 The same of @bytes.
+ * @low_bytes:	 The same of @bytes. Without @record only, as @bytes is.
  * @variance:	 The variance of @outstanding as an estimate.
  * @older:	 What is outstanding and older than the slots of @gens.
  * @off:	 By how much @older and @gens were off page_owner's count in

@@ -194,22 +194,27 @@ static struct lt_site *new_site(struct kunit *test)
 	return site;
 }
 
-static void site_alloc(struct lt_site *site, u32 n, u32 weight, u32 round)
+static struct lt_amount amount_of(u32 weight, u32 size, u32 birth)
 {
-	struct lt_sample sample = { .weight = weight, .size = 64, .birth = round };
+	struct lt_sample sample = { .weight = weight, .size = size, .birth = birth };
 	struct lt_amount amount;
 
 	leaktrend_sample_amount(&sample, &amount);
+	return amount;
+}
+
+static void site_alloc(struct lt_site *site, u32 n, u32 weight, u32 round)
+{
+	struct lt_amount amount = amount_of(weight, 64, round);
+
 	while (n--)
 		leaktrend_site_alloc(site, &amount);
 }
 
 static void site_free(struct lt_site *site, u32 n, u32 weight, u32 birth, u32 round)
 {
-	struct lt_sample sample = { .weight = weight, .size = 64, .birth = birth };
-	struct lt_amount amount;
+	struct lt_amount amount = amount_of(weight, 64, birth);
 
-	leaktrend_sample_amount(&sample, &amount);
 	while (n--)
 		leaktrend_site_free(site, &amount, round);
 }
@@ -337,15 +342,11 @@ static void low_water_mark(struct kunit *test)
 /* One object is replaced by one of another size, as krealloc() does it. */
 static void resize(struct lt_site *site, u32 from, u32 to, u32 round)
 {
-	struct lt_sample sample = { .weight = 1, .birth = round };
-	struct lt_amount amount;
+	struct lt_amount new = amount_of(1, to, round);
+	struct lt_amount old = amount_of(1, from, round);
 
-	sample.size = to;
-	leaktrend_sample_amount(&sample, &amount);
-	leaktrend_site_alloc(site, &amount);
-	sample.size = from;
-	leaktrend_sample_amount(&sample, &amount);
-	leaktrend_site_free(site, &amount, round);
+	leaktrend_site_alloc(site, &new);
+	leaktrend_site_free(site, &old, round);
 }
 
 static void low_water_mark_of_bytes(struct kunit *test)

@@ -100,7 +100,6 @@ static void init_site(struct lt_site *site, const struct lt_origin *origin)
 		site->record = origin->record;
 		now = leaktrend_site_outstanding(site);
 		atomic64_set(&site->low, now);
-		atomic64_set(&site->low_bytes, now << PAGE_SHIFT);
 		/*
 		 * Pages that come and go on other CPUs just now may be counted
 		 * here and by their hook, or not at all: the number of those of
@@ -269,18 +268,14 @@ void leaktrend_site_lower(atomic64_t *mark, s64 now)
  */
 static void free_number(struct lt_site *site, u64 number, u64 bytes)
 {
-	s64 now;
-
 	atomic64_add(number, &site->frees);
 	if (site->record) {
-		now = leaktrend_site_outstanding(site);
-		bytes = now << PAGE_SHIFT;
-	} else {
-		now = atomic64_sub_return(number, &site->outstanding);
-		bytes = atomic64_sub_return(bytes, &site->bytes);
+		leaktrend_site_lower(&site->low, leaktrend_site_outstanding(site));
+		return;
 	}
-	leaktrend_site_lower(&site->low, now);
-	leaktrend_site_lower(&site->low_bytes, bytes);
+	leaktrend_site_lower(&site->low,
+			     atomic64_sub_return(number, &site->outstanding));
+	leaktrend_site_lower(&site->low_bytes, atomic64_sub_return(bytes, &site->bytes));
 }
 
 /**
