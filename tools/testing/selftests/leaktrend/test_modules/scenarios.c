@@ -58,6 +58,8 @@ MODULE_PARM_DESC(speed, "operations per second, in per cent of what is usual");
 /* What is not done in time is not made up for beyond this many ticks. */
 #define SCN_MAX_TICKS	20
 
+struct scn_fifo;
+
 enum scn_ctx { SCN_THREAD, SCN_HARDIRQ, SCN_SOFTIRQ };
 
 /**
@@ -70,6 +72,7 @@ enum scn_ctx { SCN_THREAD, SCN_HARDIRQ, SCN_SOFTIRQ };
  * @setup:	Before the first operation, optional.
  * @op:		One operation.
  * @teardown:	After the last, optional: gives back what is in use.
+ * @in_use:	Objects in use to be given back after the last, optional.
  * @give_back:	Gives back one lost object; kfree() if there is none.
  * @task:	Runs it, or
  * @timer:	runs it.
@@ -92,6 +95,7 @@ struct scn {
 	int (*setup)(struct scn *s);
 	void (*op)(struct scn *s);
 	void (*teardown)(struct scn *s);
+	struct scn_fifo *in_use;
 	void (*give_back)(void *obj);
 
 	struct task_struct *task;
@@ -137,30 +141,33 @@ static u32 scn_between(struct scn *s, u32 low, u32 high)
 	return low + prandom_u32_state(&s->rnd) % (high - low + 1);
 }
 
-/* An object that nothing points to from now on. */
+/* @obj is lost. NULL if something points to it still, but nobody will use that. */
 static void scn_lose(struct scn *s, void *obj, size_t bytes)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&s->lock, flags);
-	*(unsigned long *)obj = s->lost_head;
-	s->lost_head = ~(unsigned long)obj;
+	if (obj) {
+		*(unsigned long *)obj = s->lost_head;
+		s->lost_head = ~(unsigned long)obj;
+	}
 	if (!s->lost++)
 		s->first_lost = scn_ms(s);
 	s->lost_bytes += bytes;
 	spin_unlock_irqrestore(&s->lock, flags);
 }
 
-/* Lost in another way: there is a pointer, but nobody will use it. */
-static void scn_count_lost(struct scn *s, size_t bytes)
+/* Allocates, and loses one in @n. In the frame of the function that is to blame. */
+static __always_inline void scn_lossy_kmalloc(struct scn *s, size_t size, gfp_t gfp, u32 n)
 {
-	unsigned long flags;
+	void *obj = kmalloc(size, gfp);
 
-	spin_lock_irqsave(&s->lock, flags);
-	if (!s->lost++)
-		s->first_lost = scn_ms(s);
-	s->lost_bytes += bytes;
-	spin_unlock_irqrestore(&s->lock, flags);
+	if (!obj)
+		return;
+	if (scn_one_in(s, n))
+		scn_lose(s, obj, size);
+	else
+		kfree(obj);
 }
 
 /* Objects in use: the one that comes replaces the oldest. */
@@ -193,14 +200,7 @@ static void scn_fifo_drain(struct scn_fifo *fifo)
 
 static noinline __noclone void scn_error_branch(struct scn *s)
 {
-	void *req = kzalloc(64, GFP_KERNEL);
-
-	if (!req)
-		return;
-	if (scn_one_in(s, 20))
-		scn_lose(s, req, 64);
-	else
-		kfree(req);
+	scn_lossy_kmalloc(s, 64, GFP_KERNEL | __GFP_ZERO, 20);
 	scn_mark(__LINE__);
 }
 
@@ -221,27 +221,14 @@ static noinline __noclone void scn_busy(struct scn *s)
 	scn_mark(__LINE__);
 }
 
-static void busy_teardown(struct scn *s)
-{
-	scn_fifo_drain(&busy_fifo);
-}
-
 /* ---- 3: leaks under load only, and there is load now and then ---- */
 
 static noinline __noclone void scn_bursts(struct scn *s)
 {
-	void *obj;
-
 	/* Load for 6 rounds of 25. */
 	if (scn_round(s) % 25 >= 6)
 		return;
-	obj = kmalloc(256, GFP_KERNEL);
-	if (!obj)
-		return;
-	if (scn_one_in(s, 4))
-		scn_lose(s, obj, 256);
-	else
-		kfree(obj);
+	scn_lossy_kmalloc(s, 256, GFP_KERNEL, 4);
 	scn_mark(__LINE__);
 }
 
@@ -273,36 +260,17 @@ static void shared_op(struct scn *s)
 	scn_shared_cache(s);
 }
 
-static void shared_teardown(struct scn *s)
-{
-	scn_fifo_drain(&noisy_fifo);
-}
-
 /* ---- 5: interrupts ---- */
 
 static noinline __noclone void scn_hardirq(struct scn *s)
 {
-	void *obj = kmalloc(96, GFP_ATOMIC);
-
-	if (!obj)
-		return;
-	if (scn_one_in(s, 10))
-		scn_lose(s, obj, 96);
-	else
-		kfree(obj);
+	scn_lossy_kmalloc(s, 96, GFP_ATOMIC, 10);
 	scn_mark(__LINE__);
 }
 
 static noinline __noclone void scn_softirq(struct scn *s)
 {
-	void *obj = kmalloc(192, GFP_ATOMIC);
-
-	if (!obj)
-		return;
-	if (scn_one_in(s, 10))
-		scn_lose(s, obj, 192);
-	else
-		kfree(obj);
+	scn_lossy_kmalloc(s, 192, GFP_ATOMIC, 10);
 	scn_mark(__LINE__);
 }
 
@@ -444,7 +412,7 @@ static noinline __noclone void scn_extra_ref(struct scn *s)
 	list_add_tail(&session->list, &sessions);
 	if (scn_one_in(s, 20)) {
 		kref_get(&session->ref);
-		scn_count_lost(s, sizeof(*session));
+		scn_lose(s, NULL, sizeof(*session));
 	}
 	kref_put(&session->ref, session_release);
 	scn_mark(__LINE__);
@@ -503,7 +471,7 @@ static noinline __noclone void scn_unshrinkable(struct scn *s)
 		return;
 	list_add_tail(&obj->list, &cached);
 	WRITE_ONCE(nr_cached, nr_cached + 1);
-	scn_count_lost(s, sizeof(*obj));
+	scn_lose(s, NULL, sizeof(*obj));
 	scn_mark(__LINE__);
 }
 
@@ -668,11 +636,6 @@ static void helper_op(struct scn *s)
 	scn_guilty(s);
 }
 
-static void helper_teardown(struct scn *s)
-{
-	scn_fifo_drain(&innocent_fifo);
-}
-
 /* ---- 16: a leak that begins late ---- */
 
 static struct scn_fifo late_fifo = { .len = 600 };
@@ -688,11 +651,6 @@ static noinline __noclone void scn_late(struct scn *s)
 	else
 		kfree(scn_fifo_put(&late_fifo, obj));
 	scn_mark(__LINE__);
-}
-
-static void late_teardown(struct scn *s)
-{
-	scn_fifo_drain(&late_fifo);
 }
 
 /* ---- 18: buffers that are made larger and larger ---- */
@@ -713,7 +671,7 @@ static noinline __noclone void scn_krealloc(struct scn *s)
 	data = krealloc(buffers[i].data, size, GFP_KERNEL);
 	if (!data)
 		return;
-	scn_count_lost(s, size - buffers[i].size);
+	scn_lose(s, NULL, size - buffers[i].size);
 	buffers[i].data = data;
 	buffers[i].size = size;
 	scn_mark(__LINE__);
@@ -859,14 +817,7 @@ static void frag_teardown(struct scn *s)
 
 static noinline __noclone void scn_large(struct scn *s)
 {
-	void *obj = kmalloc(16384, GFP_KERNEL);
-
-	if (!obj)
-		return;
-	if (scn_one_in(s, 10))
-		scn_lose(s, obj, 16384);
-	else
-		kfree(obj);
+	scn_lossy_kmalloc(s, 16384, GFP_KERNEL, 10);
 	scn_mark(__LINE__);
 }
 
@@ -1010,10 +961,10 @@ static noinline __noclone void scn_backlog(struct scn *s)
 
 static struct scn scns[] = {
 	{ "1", "error-branch", "scn_error_branch", 2000, .op = scn_error_branch },
-	{ "2", "busy", "scn_busy", 20000, .op = scn_busy, .teardown = busy_teardown },
+	{ "2", "busy", "scn_busy", 20000, .op = scn_busy, .in_use = &busy_fifo },
 	{ "3", "bursts", "scn_bursts", 800, .op = scn_bursts },
 	{ "4", "shared-cache", "scn_shared_cache", 100, .op = shared_op,
-	  .teardown = shared_teardown },
+	  .in_use = &noisy_fifo },
 	{ "5h", "hardirq", "scn_hardirq", 1000, SCN_HARDIRQ, .op = scn_hardirq },
 	{ "5s", "softirq", "scn_softirq", 1000, SCN_SOFTIRQ, .op = scn_softirq },
 	{ "6", "typesafe", "scn_typesafe", 1000, .setup = typesafe_setup, .op = scn_typesafe },
@@ -1030,8 +981,8 @@ static struct scn scns[] = {
 	  .op = scn_cancelled_work },
 	{ "13", "timer", "scn_timer", 600, .op = scn_timer, .teardown = timer_teardown },
 	{ "14", "remote", "scn_remote", 2000, .op = scn_remote, .teardown = remote_teardown },
-	{ "15", "helper", "scn_guilty", 800, .op = helper_op, .teardown = helper_teardown },
-	{ "16", "late", "scn_late", 1000, .op = scn_late, .teardown = late_teardown },
+	{ "15", "helper", "scn_guilty", 800, .op = helper_op, .in_use = &innocent_fifo },
+	{ "16", "late", "scn_late", 1000, .op = scn_late, .in_use = &late_fifo },
 	{ "18", "krealloc", "scn_krealloc", 500, .op = scn_krealloc,
 	  .teardown = krealloc_teardown },
 	{ "19", "sawtooth-rising", "scn_sawtooth_rising", 1000, .op = scn_sawtooth_rising,
@@ -1087,6 +1038,21 @@ static enum hrtimer_restart scn_timer_fn(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
+static void scn_end(struct scn *s)
+{
+	s->running = false;
+	if (s->teardown)
+		s->teardown(s);
+	if (s->in_use)
+		scn_fifo_drain(s->in_use);
+}
+
+static void scn_start_timer(struct scn *s, enum hrtimer_mode mode)
+{
+	hrtimer_setup(&s->timer, scn_timer_fn, CLOCK_MONOTONIC, mode);
+	hrtimer_start(&s->timer, ms_to_ktime(SCN_TICK_MS), mode);
+}
+
 static int scn_start(struct scn *s)
 {
 	int ret = 0;
@@ -1106,18 +1072,12 @@ static int scn_start(struct scn *s)
 	if (s->ctx == SCN_THREAD) {
 		s->task = kthread_run(scn_thread, s, "scn/%s", s->name);
 		ret = PTR_ERR_OR_ZERO(s->task);
-	} else if (s->ctx == SCN_HARDIRQ) {
-		hrtimer_setup(&s->timer, scn_timer_fn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_HARD);
-		hrtimer_start(&s->timer, ms_to_ktime(SCN_TICK_MS), HRTIMER_MODE_REL_HARD);
 	} else {
-		hrtimer_setup(&s->timer, scn_timer_fn, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-		hrtimer_start(&s->timer, ms_to_ktime(SCN_TICK_MS), HRTIMER_MODE_REL_SOFT);
+		scn_start_timer(s, s->ctx == SCN_HARDIRQ ? HRTIMER_MODE_REL_HARD :
+							   HRTIMER_MODE_REL_SOFT);
 	}
-	if (ret) {
-		s->running = false;
-		if (s->teardown)
-			s->teardown(s);
-	}
+	if (ret)
+		scn_end(s);
 	return ret;
 }
 
@@ -1130,9 +1090,7 @@ static int scn_stop(struct scn *s)
 		kthread_stop(s->task);
 	else
 		hrtimer_cancel(&s->timer);
-	s->running = false;
-	if (s->teardown)
-		s->teardown(s);
+	scn_end(s);
 	return 0;
 }
 
