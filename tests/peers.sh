@@ -159,36 +159,38 @@ peers_names() {
 	return 1
 }
 
+# peers_blame "WHY NOT" "FUNCTIONS" "HELPERS": "verdict<TAB>why" of the lines
+# "what it says<TAB>functions" that come in, most first.
+peers_blame() {
+	local verdict=missed why=$1 what stack name
+
+	while IFS=$'\t' read -r what stack; do
+		if name=$(peers_names "$stack" "$2"); then
+			verdict=found why="$name, $what"
+			break
+		elif [[ $verdict == missed ]] && name=$(peers_names "$stack" "$3"); then
+			verdict=helper why="$name, $what"
+		fi
+	done
+	printf '%s\t%s\n' "$verdict" "$why"
+}
+
 peers_verdict() {
-	local dir=$1 functions=$2 helpers=${3:-} detector rank bytes stack name verdict why
+	local dir=$1 functions=$2 helpers=${3:-} detector
 
 	if [[ -e $dir/kmemleak ]]; then
 		[[ -e $dir/growth.kmemleak ]] || peers_kmemleak "$dir" >"$dir/growth.kmemleak"
-		verdict=missed why="no object"
-		while IFS=$'\t' read -r bytes stack; do
-			((bytes >= 2)) || continue
-			if name=$(peers_names "$stack" "$functions"); then
-				verdict=found why="$name, $bytes objects"
-				break
-			elif [[ $verdict == missed ]] && name=$(peers_names "$stack" "$helpers"); then
-				verdict=helper why="$name, $bytes objects"
-			fi
-		done <"$dir/growth.kmemleak"
-		printf 'kmemleak\t%s\t%s\n' "$verdict" "$why"
+		printf 'kmemleak\t'
+		peers_blame "no object" "$functions" "$helpers" < <(
+			awk -F '\t' '$1 >= 2 { print $1 " objects\t" $2 }' "$dir/growth.kmemleak")
 	fi
 	for detector in slub_debug allocinfo page_owner; do
 		[[ -e $dir/$detector.before && -e $dir/$detector.after ]] || continue
 		[[ -e $dir/growth.$detector ]] || peers_growth "$dir" "$detector" >"$dir/growth.$detector"
-		verdict=missed why="not among the first $PEERS_TOP"
-		while IFS=$'\t' read -r rank bytes stack; do
-			((rank <= PEERS_TOP)) || break
-			if name=$(peers_names "$stack" "$functions"); then
-				verdict=found why="$name, +$bytes bytes, number $rank"
-				break
-			elif [[ $verdict == missed ]] && name=$(peers_names "$stack" "$helpers"); then
-				verdict=helper why="$name, +$bytes bytes, number $rank"
-			fi
-		done <"$dir/growth.$detector"
-		printf '%s\t%s\t%s\n' "$detector" "$verdict" "$why"
+		printf '%s\t' "$detector"
+		peers_blame "not among the first $PEERS_TOP" "$functions" "$helpers" < <(
+			awk -F '\t' -v top="$PEERS_TOP" '
+				$1 > top { exit }
+				{ print "+" $2 " bytes, number " $1 "\t" $3 }' "$dir/growth.$detector")
 	done
 }

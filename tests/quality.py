@@ -47,16 +47,8 @@ def read_run(directory):
 
 
 def read_truth(directory):
-    scenarios = []
     with open(f"{directory}/truth") as f:
-        for line in f:
-            if line.startswith("#"):
-                continue
-            fields = line.split()
-            if fields[0] == "17":
-                fields = fields[:4] + ["0", fields[5], "0", "0"]
-            scenarios.append(Scenario(" ".join(fields)))
-    return scenarios
+        return [Scenario(line) for line in f if not line.startswith("#")]
 
 
 def read_dumps(path):
@@ -120,9 +112,9 @@ class Verdicts:
             self.alarms.setdefault(key, round_nr)
 
 
-def leaktrend(directory, scenarios):
-    verdicts = Verdicts(scenarios)
-    for round_nr, _, blocks in read_dumps(f"{directory}/suspects"):
+def leaktrend(run):
+    verdicts = Verdicts(run.scenarios)
+    for round_nr, _, blocks in run.suspects:
         for block in blocks:
             if block.get("status") in ("LIKELY_LEAK", "ORPHANED"):
                 verdicts.accuse(round_nr, block["stack"])
@@ -133,44 +125,44 @@ def seconds(text):
     return float(text.split()[0])
 
 
-def original(directory, scenarios):
+def original(run):
     """The three rules on instantaneous counts that leaktrend replaces: over
     min_rounds what is outstanding never fell and did rise; it is min_bytes or more;
     its oldest sample is min_age old."""
-    run = read_run(directory)
-    min_rounds = run["min_rounds"]
-    verdicts = Verdicts(scenarios)
-    for round_nr, _, blocks in read_dumps(f"{directory}/trends"):
+    values = run.values
+    min_rounds = values["min_rounds"]
+    verdicts = Verdicts(run.scenarios)
+    for round_nr, _, blocks in read_dumps(f"{run.directory}/trends"):
         for block in blocks:
             head = re.search(r"outstanding=(\d+), bytes=(\d+)", block["head"])
             numbers = [int(x) for x in re.findall(r"\d+", block.get("trend", ""))]
             outstanding, size = int(head[1]), int(head[2])
             if not outstanding or "oldest" not in block or len(numbers) < min_rounds:
                 continue
-            age = seconds(block["oldest"]) * 1000 / run["round_ms"]
+            age = seconds(block["oldest"]) * 1000 / values["round_ms"]
             # The dumps are 20 to 24 rounds apart; every window is looked at once.
             for end in range(max(min_rounds, len(numbers) - 24), len(numbers) + 1):
                 window = numbers[end - min_rounds:end]
                 ago = len(numbers) - end
                 if (all(a <= b for a, b in zip(window, window[1:])) and
                         window[-1] > window[0] and
-                        window[-1] * size // outstanding >= run["min_bytes"] and
-                        age - ago >= run["age_rounds"]):
+                        window[-1] * size // outstanding >= values["min_bytes"] and
+                        age - ago >= values["age_rounds"]):
                     verdicts.accuse(round_nr - ago, block["stack"])
                     break
     return verdicts
 
 
-def round_of(directory, ms):
+def round_of(suspects, ms):
     last = 0
-    for round_nr, at, _ in read_dumps(f"{directory}/suspects"):
+    for round_nr, at, _ in suspects:
         last = round_nr
         if at >= ms:
             break
     return last
 
 
-def begin_rounds(directory, scenarios):
+def begin_rounds(directory, scenarios, suspects):
     """In which round each leak lost its first object."""
     start = 0
     with open(f"{directory}/events") as f:
@@ -180,13 +172,8 @@ def begin_rounds(directory, scenarios):
                 start = int(ms)
             if text.startswith("module gone"):
                 gone = int(ms)
-    begin = {}
-    for s in scenarios:
-        if s.leak and s.id == "17":
-            begin[s.id] = round_of(directory, gone)
-        elif s.leak:
-            begin[s.id] = round_of(directory, start + s.first_ms)
-    return begin
+    return {s.id: round_of(suspects, gone if s.id == "17" else start + s.first_ms)
+            for s in scenarios if s.leak}
 
 
 class Column:
@@ -205,8 +192,7 @@ class Column:
                 if not s.leak:
                     continue
                 if s.id in verdicts.found:
-                    begin = run.begin.get(s.id, 0)
-                    self.took[s.id].append(max(verdicts.found[s.id] - begin, 0))
+                    self.took[s.id].append(max(verdicts.found[s.id] - run.begin[s.id], 0))
                     self.found += 1
                 else:
                     self.missed += 1
@@ -240,17 +226,16 @@ class Run:
         self.directory = directory
         self.values = read_run(directory)
         self.scenarios = read_truth(directory)
-        self.begin = begin_rounds(directory, self.scenarios)
+        self.suspects = list(read_dumps(f"{directory}/suspects"))
+        self.begin = begin_rounds(directory, self.scenarios, self.suspects)
 
 
 def columns_of(runs):
     columns = []
     for rate in sorted({r.values["rate"] for r in runs}, reverse=True):
         at_rate = [r for r in runs if r.values["rate"] == rate]
-        columns.append(Column(f"leaktrend 1:{rate}", at_rate,
-                              lambda r: leaktrend(r.directory, r.scenarios)))
-        columns.append(Column(f"3 rules 1:{rate}", at_rate,
-                              lambda r: original(r.directory, r.scenarios)))
+        columns.append(Column(f"leaktrend 1:{rate}", at_rate, leaktrend))
+        columns.append(Column(f"3 rules 1:{rate}", at_rate, original))
     return columns
 
 

@@ -22,6 +22,9 @@ min_rounds=8
 
 die() { echo "quality: $*" >&2; exit 1; }
 
+# shellcheck source=ignore.sh
+. /root/ignore.sh
+
 now_ms() {
 	local up
 
@@ -163,9 +166,7 @@ echo $min_rounds >$lt/min_rounds
 echo $((age_rounds * ROUND_MS)) >$lt/min_age_ms
 
 # As on a machine that is looked after.
-sed -n 's/^\([a-z_]*\)[[:space:]]*#.*/\1/p' /root/ignore.list | while read -r name; do
-	[ -z "$name" ] || echo "add $name" >$lt/ignore || die "cannot ignore $name"
-done
+ignore_load /root/ignore.list
 [ -n "$(cat $lt/ignore)" ] || die "the list of what to ignore is missing"
 
 insmod "$(module leaktrend_scenarios)" seed="$SEED" round_ms="$ROUND_MS" speed="$SPEED" \

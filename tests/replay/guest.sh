@@ -17,6 +17,8 @@ trap '[[ ! -e finish.sh ]] || bash ./finish.sh' EXIT
 . ./about
 # shellcheck source=../peers.sh
 . /replay/peers.sh
+# shellcheck source=../guest/ignore.sh
+. /root/ignore.sh
 : "${functions:?}" "${count:?}" "${helpers:=}" "${rate:=100}"
 
 now() { cut -d . -f 1 /proc/uptime; }
@@ -65,9 +67,7 @@ leaky | fixed)
 	echo 30000 >$lt/min_age_ms
 	echo 64K >$lt/min_bytes
 	echo "$rate" >$lt/sample_rate
-	while read -r f; do
-		[[ -z $f ]] || echo "add $f" >$lt/ignore || die "cannot ignore $f"
-	done < <(sed 's/[[:space:]]*#.*//' ../ignore.list)
+	ignore_load ../ignore.list
 	echo 1 >$lt/clear
 	first=$(<$lt/scan) start=$(now)
 	./drive 100000000 2>/out/drive & driver=$!
