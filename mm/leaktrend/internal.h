@@ -38,6 +38,7 @@
 
 struct dentry;
 struct lt_ignore;
+struct module;
 struct seq_file;
 struct stack_record;
 
@@ -115,11 +116,13 @@ struct lt_round {
  * struct lt_pace - How far a series has got, and since when it grows.
  * @high:     The highest value so far. Begins anew after a fall.
  * @rose:     The round in which it was reached.
+ * @from:     The value at the begin of the growth.
  * @since_ms: Begin of the growth, on the clock of struct round_end. 0 if none.
  */
 struct lt_pace {
 	u32 high;
 	u32 rose;
+	u32 from;
 	u64 since_ms;
 };
 
@@ -130,11 +133,13 @@ struct lt_pace {
  * @low_grew:	 The low-water mark grew.
  * @elders_grew: The elders grew.
  * @rising:	 One that grew has got to where it never was, not long ago.
+ * @standing:	 It has been called a leak, and that has not been taken back.
  * @level:	 On which level of the history, the finest if on several.
  * @entries:	 Over how many rounds or spans that was judged.
  * @since_ms:	 Begin of the growth, on the clock of struct round_end. 0 if none.
- * @error:	 Standard error of what is outstanding, in thousandths of it.
+ * @error:	 Standard error of leaktrend_evidence_bytes(), in thousandths.
  * @bytes:	 Outstanding bytes.
+ * @grown:	 How many of them have come since the begin of the growth.
  * @age_ms:	 For how long it has been going on: the age of the oldest live
  *		 sample, or of the growth if that has not lasted as long.
  */
@@ -144,13 +149,24 @@ struct lt_evidence {
 	bool low_grew;
 	bool elders_grew;
 	bool rising;
+	bool standing;
 	u8 level;
 	u8 entries;
 	u32 error;
 	u64 since_ms;
 	u64 bytes;
+	u64 grown;
 	u64 age_ms;
 };
+
+/*
+ * By how much it has grown, for the size of a leak. What has been called one is as large
+ * as it is, though a fall may have made its growth another one.
+ */
+static inline u64 leaktrend_evidence_bytes(const struct lt_evidence *e)
+{
+	return e->standing ? e->bytes : e->grown;
+}
 
 /**
  * struct lt_state - The verdict that is shown, which follows the rounds slowly.
@@ -206,7 +222,9 @@ struct lt_state {
  * @survivors:	 How many of the last min_rounds generations have live samples.
  * @generations: min_rounds, or fewer as long as there have been fewer.
  * @orphaned:	 A module of its stack has gone.
- * @symbols:	 The stack as text from then, or NULL.
+ * @init_of:	 The module whose init function is in the stack, from the end of that
+ *		 function on until the module goes. Never dereferenced.
+ * @symbols:	 The stack as text from either time, or NULL.
  * @low_pace:	 Of the low-water mark.
  * @elders_pace: Of the elders.
  * @evidence:	 Of the last round.
@@ -215,7 +233,7 @@ struct lt_state {
  * @ignored_by:	 Entry of the ignore list that it matches, or NULL.
  * @ignore_seq:	 State of the ignore list for which that was found.
  *
- * @oldest_scan, @ignored_by and @ignore_seq are guarded by leaktrend_mutex.
+ * @oldest_scan, @init_of, @ignored_by and @ignore_seq are guarded by leaktrend_mutex.
  *
  * The counters are written by the hooks without a lock, so each is exact, and
  * the sums of one site agree with each other when nothing is in flight.
@@ -255,6 +273,7 @@ struct lt_site {
 	u32 survivors;
 	u32 generations;
 	bool orphaned;
+	const struct module *init_of;
 	char *symbols;
 	struct lt_pace low_pace;
 	struct lt_pace elders_pace;
@@ -329,11 +348,15 @@ struct lt_amount {
  * struct lt_object - A live object as a report shows it.
  * @sample:	Copy. Its site may be gone.
  * @handle:	Stack of the site.
+ * @site:	Number of the site.
+ * @named:	The names in the stack were saved.
  * @cache_name: Cache of the site.
  */
 struct lt_object {
 	struct lt_sample sample;
 	depot_stack_handle_t handle;
+	u32 site;
+	bool named;
 	char cache_name[LT_CACHE_NAME_LEN];
 };
 
@@ -578,7 +601,7 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
 
 #define LT_PAIRS	(LT_RING * (LT_RING - 1) / 2)
 
-/* Greatest error of a leak, in thousandths. At high rates that is four samples. */
+/* Greatest error of a leak, in thousandths. At high rates that is nine samples. */
 #define LT_MAX_ERROR	333
 /* Rounds in a row for which a verdict must have been worse to be believed. */
 #define LT_CONFIRM_ROUNDS	2
@@ -636,6 +659,9 @@ void leaktrend_symbol_name(unsigned long address, char *name);
 /* orphans.c */
 
 int leaktrend_orphans_init(void);
+bool leaktrend_orphans_names(u32 number, depot_stack_handle_t handle, char *text);
+void leaktrend_orphans_forget(struct lt_site *site);
+size_t leaktrend_orphans_memory(void);
 
 /* report.c */
 

@@ -588,16 +588,17 @@ static void verdicts(struct kunit *test)
 	struct lt_evidence e = {
 		.low_grew = true,
 		.rising = true,
-		.bytes = 1000,
+		.bytes = 1000000,
+		.grown = 1000,
 		.age_ms = 5000,
 	};
 
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
 
 	/* Size and age, at the edge. */
-	e.bytes = 999;
+	e.grown = 999;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
-	e.bytes = 1000;
+	e.grown = 1000;
 	e.age_ms = 4999;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
 	e.age_ms = 5000;
@@ -611,7 +612,16 @@ static void verdicts(struct kunit *test)
 	/* What has come to its bound is no leak. */
 	e.rising = false;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+
+	/* What was called one has not to prove it anew, but must be as large. */
+	e.standing = true;
+	e.grown = 0;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
+	e.bytes = 999;
+	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
+	e.standing = false;
 	e.rising = true;
+	e.grown = 1000;
 
 	/* Either series will do. */
 	e.low_grew = false;
@@ -626,11 +636,11 @@ static void verdicts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
 	e.low_grew = true;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
-	e.bytes = 0;
+	e.grown = 0;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_CACHE_GROWTH);
 
 	/* Whatever it looks like, it is not the kernel's. */
-	e.bytes = U64_MAX;
+	e.grown = U64_MAX;
 	e.class = LT_CLASS_USER;
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_GROWING);
 	e.class = LT_CLASS_PAGE_TABLE;

@@ -308,12 +308,15 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
  * Growth, size and age together are a leak. Growth is that of the low-water
  * mark, or, where churn makes that noise, of the elders.
  *
- * A handful of samples can rise by chance. There are not enough as long as the
- * estimate is less than three standard errors from nothing.
+ * What counts is by how much it has grown, not how much is there: a few steps of a
+ * site that was always large are nothing. A handful of samples can rise by chance,
+ * too. There are not enough as long as the growth is less than three standard
+ * errors from none.
  *
  * On the coarser levels of the history growth is seen for some time after its end.
  * It has to be rising still when it is first called a leak: something that fills
- * up to a bound is full before it is old.
+ * up to a bound is full before it is old. Once it is called one, it need not rise
+ * again every few rounds.
  *
  * A reclaimable cache grows because nobody needs the memory. It leaks if it has
  * grown on while slab reclaim ran, be it this cache that was asked or another.
@@ -326,8 +329,8 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms)
 {
-	bool leak = e->bytes >= min_bytes && e->age_ms >= min_age_ms &&
-		    e->error <= LT_MAX_ERROR && e->rising;
+	bool leak = leaktrend_evidence_bytes(e) >= min_bytes && e->age_ms >= min_age_ms &&
+		    e->error <= LT_MAX_ERROR && (e->rising || e->standing);
 
 	if (!e->low_grew && !e->elders_grew)
 		return LT_NONE;

@@ -339,6 +339,8 @@ unsigned int leaktrend_table_copy(unsigned long bucket, struct lt_object *to,
 			to[n].sample = *sample;
 			/* As long as the sample is in the table its site is there. */
 			to[n].handle = sample->site->handle;
+			to[n].site = sample->site->id;
+			to[n].named = READ_ONCE(sample->site->symbols);
 			strscpy(to[n].cache_name, sample->site->cache_name);
 		}
 		n++;

@@ -83,13 +83,16 @@ lt_restore() {
 	[ -z "${SAVED[kfence]}" ] || echo "${SAVED[kfence]}" >"$KFENCE"
 }
 
-# load_module [PARAMETER]...: the one beside the tests, or what modprobe finds.
+# insert NAME [PARAMETER]...: a module, the one beside the tests or what modprobe finds.
+insert() {
+	insmod "$DIR/test_modules/$1.ko" "${@:2}" 2>/dev/null || modprobe "$@" 2>/dev/null
+}
+
+# load_module [PARAMETER]...: the module that does jobs.
 load_module() {
 	[ ! -d "$MOD" ] || rmmod leaktrend_test ||
 		skip_all "an old leaktrend_test cannot be unloaded"
-	insmod "$DIR/test_modules/leaktrend_test.ko" "$@" 2>/dev/null ||
-		modprobe leaktrend_test "$@" 2>/dev/null ||
-		return 1
+	insert leaktrend_test "$@" || return 1
 	LOADED=1
 }
 
