@@ -5,17 +5,13 @@
 # by tests/bench/page_owner_sort.
 
 . "$(dirname "$0")/lib.sh"
-NEW=posort-work
 scratch_dir
 select_kernel
 [[ -f $BASE/Makefile ]] || need "the kernel source is there" scripts/fetch
 
-if [[ $NEW == posort-work ]]; then
-	for f in page_owner_sort.c page_owner_sort_test.sh; do cp "$NEW/$f" "$SCRATCH/"; done
-else
-	need "the series applies" scripts/series apply-to "$BUILD/bisect-$NAME"
-	for f in page_owner_sort.c page_owner_sort_test.sh; do cp "$BUILD/bisect-$NAME/tools/mm/$f" "$SCRATCH/"; done
-fi
+need "the series applies" scripts/series apply-to "$BUILD/bisect-$NAME"
+for f in page_owner_sort.c page_owner_sort_test.sh; do cp "$BUILD/bisect-$NAME/tools/mm/$f" "$SCRATCH/"; done
+
 original=$BASE/tools/mm/page_owner_sort.c
 
 # --sort of the original is overwritten by the default. This is all that is wrong
