@@ -214,7 +214,7 @@ for run in base patched; do
 		grep -qE '^[0-9]{2,} times, [0-9]{2,} pages' "$SCRATCH/sorted"
 	check "page_owner_sort finds slabs of the $run kernel" grep -q 'allocated by SLAB' "$SCRATCH/sorted"
 	same "page_owner_sort takes the $run kernel's records from a pipe" "$(<"$SCRATCH/sorted")" \
-		"$(cat "$SCRATCH/$run/page_owner" | "$patched_sort" - -)"
+		"$("$patched_sort" - - < <(cat "$SCRATCH/$run/page_owner"))"
 done
 for f in show_stacks show_handles show_stacks_handles; do
 	same "page_owner_sort reads $f" "$(grep -c '^nr_base_pages' "$SCRATCH/patched/$f")" \
