@@ -435,7 +435,7 @@ static void number_cell(FILE *f, double value, const char *shown)
 
 static void all_sites(const struct report *report, FILE *f)
 {
-	struct filter filter = { .sort = SORT_BYTES, .top = MAX_ROWS };
+	struct filter filter = { .sort = SORT_BYTES, .top = MAX_ROWS, .min_bytes = 1 };
 	char value[UNIT_ROOM], where[128];
 	const struct site **sites;
 	size_t nr, all, i;
@@ -443,7 +443,8 @@ static void all_sites(const struct report *report, FILE *f)
 	sites = filter_sites(&filter, &report->snap, &nr, &all);
 	fputs("<h2>Call paths</h2>\n", f);
 	if (nr < all)
-		fprintf(f, "<p class=\"soft\">The %zu largest of %zu.</p>\n", nr, all);
+		fprintf(f, "<p class=\"soft\">The %zu largest of %zu with anything outstanding.</p>\n",
+			nr, all);
 	fputs("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"call paths\">"
 	      "<table class=\"sortable\"><thead><tr><th>verdict</th><th class=\"n\">bytes</th>"
 	      "<th class=\"n\">growth</th><th class=\"n\">oldest</th><th>cache</th><th>function</th>"
