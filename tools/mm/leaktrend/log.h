@@ -107,6 +107,21 @@ bool log_has(const struct log_writer *log, const struct host *host, uint32_t cle
 uint64_t log_size(const struct log_writer *log);
 int log_finish(struct log_writer *log, struct err *err);
 
+/* log_knows_stack() - Whether the stack of @site need not be read again. */
+bool log_knows_stack(const struct log_writer *log, const struct site *site);
+
+/* log_empty() - Whether no round is in the file. */
+bool log_empty(const struct log_writer *log);
+
+/* log_moved() - Whether the file has another name by now, or none. */
+bool log_moved(const struct log_writer *log);
+
+/*
+ * log_rotate() - Rename FILE, which nobody writes to, to FILE.1, FILE.1 to FILE.2 and
+ * so on. With @keep not 0 those from FILE.@keep + 1 on are removed.
+ */
+int log_rotate(const char *path, uint64_t keep, struct err *err);
+
 /*
  * For the fuzzer: the payload of a frame, inflated, against what @snap has (zeroed
  * for a full one). Returns 0, or -1; @snap is sound in either case.

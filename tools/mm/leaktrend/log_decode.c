@@ -166,21 +166,6 @@ static void get_evidence(struct dec *in, struct snapshot *snap)
 	}
 }
 
-/* What belonged to the round before only. */
-static void forget_round(struct snapshot *snap)
-{
-	size_t i;
-
-	for (i = 0; i < snap->nr; i++) {
-		struct site old = snap->site[i];
-
-		if (!old.evidence)
-			continue;
-		snap->site[i].evidence = NULL;
-		site_free(&(struct site){ .evidence = old.evidence });
-	}
-}
-
 int decode(const unsigned char *payload, size_t len, struct snapshot *snap,
 		  struct stacks *known)
 {
@@ -197,7 +182,9 @@ int decode(const unsigned char *payload, size_t len, struct snapshot *snap,
 	get_pairs(&in, &snap->status);
 	get_pairs(&in, &snap->tunables);
 	get_pairs(&in, &snap->vm);
-	forget_round(snap);
+	/* That belonged to the round before only. */
+	for (i = 0; i < snap->nr; i++)
+		site_drop_evidence(&snap->site[i]);
 	drop_gone(&in, snap);
 	add_new(&in, snap);
 	get_columns(&in, snap, step);

@@ -217,3 +217,21 @@ int log_finish(struct log_writer *log, struct err *err)
 	free(log);
 	return ret;
 }
+
+bool log_knows_stack(const struct log_writer *log, const struct site *site)
+{
+	return stacks_find(&log->stacks, site->kind, site->stack_id);
+}
+
+bool log_empty(const struct log_writer *log)
+{
+	return !log->any && !log->last.any;
+}
+
+bool log_moved(const struct log_writer *log)
+{
+	struct stat there, here;
+
+	return stat(log->path, &there) || fstat(log->fd, &here) ||
+	       there.st_ino != here.st_ino || there.st_dev != here.st_dev;
+}
