@@ -8,7 +8,12 @@
 #   peers_before DIR
 #   … what leaks, and then nothing more that allocates …
 #   peers_after DIR
+#   peers_reports DIR
 #   peers_verdict DIR "FUNCTION…" ["HELPER…"]
+#
+# peers_reports makes of the snapshots what a person would look at, most first:
+# growth.DETECTOR in DIR has lines "rank<TAB>bytes<TAB>functions, innermost first",
+# growth.kmemleak "objects<TAB>functions".
 #
 # peers_verdict prints a line for each detector, "detector<TAB>verdict<TAB>why":
 #
@@ -28,9 +33,7 @@
 # wants an object to be old, for it reports only what looks lost to both.
 #
 # Several leaks may be driven between one peers_before and peers_after: then call
-# peers_verdict for each, with PEERS_TOP no less than their number. What it reads
-# is in DIR afterwards, most first: growth.DETECTOR has lines "rank<TAB>bytes<TAB>
-# functions, innermost first", growth.kmemleak "objects<TAB>functions".
+# peers_verdict for each, with PEERS_TOP no less than their number.
 
 # Two boots, or else they would see each other: what kmemleak keeps of each object
 # is memory with the same stack, and slub_debug changes from where pages come.
@@ -175,18 +178,26 @@ peers_blame() {
 	printf '%s\t%s\n' "$verdict" "$why"
 }
 
+peers_reports() {
+	local detector
+
+	[[ ! -e $1/kmemleak ]] || peers_kmemleak "$1" >"$1/growth.kmemleak"
+	for detector in slub_debug allocinfo page_owner; do
+		[[ ! -e $1/$detector.before || ! -e $1/$detector.after ]] ||
+			peers_growth "$1" "$detector" >"$1/growth.$detector"
+	done
+}
+
 peers_verdict() {
 	local dir=$1 functions=$2 helpers=${3:-} detector
 
-	if [[ -e $dir/kmemleak ]]; then
-		[[ -e $dir/growth.kmemleak ]] || peers_kmemleak "$dir" >"$dir/growth.kmemleak"
+	if [[ -e $dir/growth.kmemleak ]]; then
 		printf 'kmemleak\t'
 		peers_blame "no object" "$functions" "$helpers" < <(
 			awk -F '\t' '$1 >= 2 { print $1 " objects\t" $2 }' "$dir/growth.kmemleak")
 	fi
 	for detector in slub_debug allocinfo page_owner; do
-		[[ -e $dir/$detector.before && -e $dir/$detector.after ]] || continue
-		[[ -e $dir/growth.$detector ]] || peers_growth "$dir" "$detector" >"$dir/growth.$detector"
+		[[ -e $dir/growth.$detector ]] || continue
 		printf '%s\t' "$detector"
 		peers_blame "not among the first $PEERS_TOP" "$functions" "$helpers" < <(
 			awk -F '\t' -v top="$PEERS_TOP" '

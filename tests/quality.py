@@ -5,9 +5,15 @@
 For each detector it says which scenarios were found and what was accused that
 is no leak. A leak is found when a LIKELY_LEAK (or ORPHANED) names the function
 that loses the memory; whatever else gets such a verdict is a false alarm.
+
+Of the other detectors a verdict is what grew by min_bytes between a snapshot
+before and one after, that being what a person would look at, and of kmemleak
+what it reported two objects of or more. What is on leaktrend's ignore list is
+passed over in their case, too.
 """
 import argparse
 import collections
+import os
 import re
 import sys
 
@@ -30,6 +36,16 @@ NEGATIVE_NAMES = {
     "innocent": "innocent neighbours", "other": "anything else",
 }
 INNOCENT = {"scn_innocent", "scn_neighbour"}
+PEERS = ["kmemleak", "slub_debug", "allocinfo", "page_owner"]
+
+
+def read_ignored():
+    path = os.path.join(os.path.dirname(__file__), "../tools/mm/leaktrend/ignore.list")
+    with open(path) as f:
+        return {line.split()[0] for line in f if line.strip() and not line.startswith("#")}
+
+
+IGNORED = read_ignored()
 
 
 class Scenario:
@@ -121,6 +137,21 @@ def leaktrend(run):
     return verdicts
 
 
+def peer(detector):
+    """The judge for what one of the other detectors reported at the end."""
+    def judge(run):
+        verdicts = Verdicts(run.scenarios)
+        with open(f"{run.directory}/peers/growth.{detector}") as f:
+            for line in f:
+                *_, amount, functions = line.rstrip("\n").split("\t")
+                least = 2 if detector == "kmemleak" else run.values["min_bytes"]
+                stack = [name.split(".")[0] for name in functions.split()]
+                if int(amount) >= least and not IGNORED.intersection(stack):
+                    verdicts.accuse(None, stack)
+        return verdicts
+    return judge
+
+
 def seconds(text):
     return float(text.split()[0])
 
@@ -192,7 +223,7 @@ class Column:
                 if not s.leak:
                     continue
                 if s.id in verdicts.found:
-                    self.took[s.id].append(max(verdicts.found[s.id] - run.begin[s.id], 0))
+                    self.took[s.id].append(run.rounds_until(s.id, verdicts.found[s.id]))
                     self.found += 1
                 else:
                     self.missed += 1
@@ -203,10 +234,10 @@ class Column:
         self.false = sum(len(stacks) for stacks in self.where.values())
 
     def leak(self, name):
-        took = sorted(self.took[name])
+        took = self.took[name]
         text = f"{len(took)}/{self.runs}"
-        if took:
-            text += f" {took[len(took) // 2]}"
+        if took and took[0] is not None:
+            text += f" {sorted(took)[len(took) // 2]}"
         return text
 
     def negative(self, name):
@@ -226,16 +257,28 @@ class Run:
         self.directory = directory
         self.values = read_run(directory)
         self.scenarios = read_truth(directory)
-        self.suspects = list(read_dumps(f"{directory}/suspects"))
-        self.begin = begin_rounds(directory, self.scenarios, self.suspects)
+        self.peers = [name for name in PEERS
+                      if os.path.exists(f"{directory}/peers/growth.{name}")]
+        if not self.peers:
+            self.suspects = list(read_dumps(f"{directory}/suspects"))
+            self.begin = begin_rounds(directory, self.scenarios, self.suspects)
+
+    def rounds_until(self, leak, found):
+        """None if it was looked at the end only."""
+        return None if found is None else max(found - self.begin[leak], 0)
 
 
 def columns_of(runs):
     columns = []
-    for rate in sorted({r.values["rate"] for r in runs}, reverse=True):
-        at_rate = [r for r in runs if r.values["rate"] == rate]
+    ours = [r for r in runs if not r.peers]
+    for rate in sorted({r.values["rate"] for r in ours}, reverse=True):
+        at_rate = [r for r in ours if r.values["rate"] == rate]
         columns.append(Column(f"leaktrend 1:{rate}", at_rate, leaktrend))
         columns.append(Column(f"3 rules 1:{rate}", at_rate, original))
+    for name in PEERS:
+        with_it = [r for r in runs if name in r.peers]
+        if with_it:
+            columns.append(Column(name, with_it, peer(name)))
     return columns
 
 

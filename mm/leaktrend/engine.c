@@ -90,24 +90,35 @@ static const struct round_end *end_of(u32 last_round, unsigned int level, u32 ba
 static bool series_grew(struct lt_pace *pace, u32 last_round, unsigned int level,
 			const u32 *v, unsigned int n, unsigned int window)
 {
+	unsigned int since;
 	u64 since_ms;
 
 	if (!leaktrend_grew(v + n - window, window))
 		return false;
 
-	since_ms = READ_ONCE(end_of(last_round, level,
-				    n - 1 - leaktrend_grown_since(v, n))->ms);
-	if (!pace->since_ms || since_ms < pace->since_ms)
+	since = leaktrend_grown_since(v, n);
+	since_ms = READ_ONCE(end_of(last_round, level, n - 1 - since)->ms);
+	if (!pace->since_ms || since_ms < pace->since_ms) {
 		pace->since_ms = since_ms;
+		pace->from = v[since];
+	}
 	return true;
 }
 
-/* What the growth of a series adds to the evidence. */
-static void note_growth(struct lt_evidence *e, const struct lt_pace *pace, u32 last_round)
+/*
+ * What the growth of a series adds to the evidence. Its value now is @now, and @bytes
+ * would be @all.
+ */
+static void note_growth(struct lt_evidence *e, const struct lt_pace *pace, u32 last_round,
+			u32 now, u64 bytes, u64 all)
 {
+	u64 grown = now > pace->from ? now - pace->from : 0;
+
 	if (!e->since_ms || pace->since_ms < e->since_ms)
 		e->since_ms = pace->since_ms;
 	e->rising |= last_round - pace->rose < lt_param(min_rounds);
+	if (all)
+		e->grown = max(e->grown, mul_u64_u64_div_u64(min(grown, all), bytes, all));
 }
 
 /*
@@ -161,18 +172,36 @@ static void find_growth(struct lt_site *site, struct lt_evidence *e)
 					    end_of(last, level, window - 1)->scanned;
 	}
 	if (e->low_grew)
-		note_growth(e, &site->low_pace, last);
+		note_growth(e, &site->low_pace, last, sizes ? now->low_size : now->low,
+			    now->bytes, sizes ? now->bytes / LT_SIZE_UNIT : now->outstanding);
 	if (e->elders_grew)
-		note_growth(e, &site->elders_pace, last);
+		note_growth(e, &site->elders_pace, last, now->elders, now->bytes,
+			    now->outstanding);
+}
+
+/*
+ * Of what has grown, not of all that is there: what has always been at the site
+ * says nothing of the few samples that came.
+ */
+static u32 growth_error(const struct lt_site *site, const struct lt_evidence *e)
+{
+	u64 variance = leaktrend_counter(&site->variance);
+	u64 outstanding = leaktrend_counter(&site->outstanding);
+	u64 part = leaktrend_evidence_bytes(e);
+
+	if (part < e->bytes) {
+		variance = mul_u64_u64_div_u64(variance, part, e->bytes);
+		outstanding = mul_u64_u64_div_u64(outstanding, part, e->bytes);
+	}
+	return leaktrend_error_permille(variance, outstanding);
 }
 
 static void gather_evidence(struct lt_site *site, u64 now_ns, u64 now_ms)
 {
 	struct lt_evidence e = {
 		.class = READ_ONCE(site->class),
-		.error = leaktrend_error_permille(leaktrend_counter(&site->variance),
-						  leaktrend_counter(&site->outstanding)),
 		.bytes = site->ring[site->last_round % LT_RING].bytes,
+		.standing = site->state.verdict == LT_LIKELY_LEAK,
 	};
 
 	find_growth(site, &e);
@@ -180,8 +209,7 @@ static void gather_evidence(struct lt_site *site, u64 now_ns, u64 now_ms)
 		e.age_ms = div_u64(now_ns - site->oldest_ns, NSEC_PER_MSEC);
 	if (e.since_ms)
 		e.age_ms = min(e.age_ms, now_ms - e.since_ms);
-	/* What is called a leak need not rise again every few rounds. */
-	e.rising |= site->state.verdict == LT_LIKELY_LEAK;
+	e.error = growth_error(site, &e);
 	site->evidence = e;
 }
 

@@ -3,6 +3,7 @@
  * leaktrend: what its files share.
  *
  *   sampler.c  which allocations are sampled, and with what weight
+ *   governor.c	what that may cost
  *   table.c	the live samples of the slab allocator, by object address
  *   pages.c	the live samples of the page allocator, in page_ext
  *   site.c	the call paths, and what is outstanding at each
@@ -38,6 +39,7 @@
 
 struct dentry;
 struct lt_ignore;
+struct module;
 struct seq_file;
 struct stack_record;
 
@@ -115,11 +117,13 @@ struct lt_round {
  * struct lt_pace - How far a series has got, and since when it grows.
  * @high:     The highest value so far. Begins anew after a fall.
  * @rose:     The round in which it was reached.
+ * @from:     The value at the begin of the growth.
  * @since_ms: Begin of the growth, on the clock of struct round_end. 0 if none.
  */
 struct lt_pace {
 	u32 high;
 	u32 rose;
+	u32 from;
 	u64 since_ms;
 };
 
@@ -130,11 +134,13 @@ struct lt_pace {
  * @low_grew:	 The low-water mark grew.
  * @elders_grew: The elders grew.
  * @rising:	 One that grew has got to where it never was, not long ago.
+ * @standing:	 It has been called a leak, and that has not been taken back.
  * @level:	 On which level of the history, the finest if on several.
  * @entries:	 Over how many rounds or spans that was judged.
  * @since_ms:	 Begin of the growth, on the clock of struct round_end. 0 if none.
- * @error:	 Standard error of what is outstanding, in thousandths of it.
+ * @error:	 Standard error of leaktrend_evidence_bytes(), in thousandths.
  * @bytes:	 Outstanding bytes.
+ * @grown:	 How many of them have come since the begin of the growth.
  * @age_ms:	 For how long it has been going on: the age of the oldest live
  *		 sample, or of the growth if that has not lasted as long.
  */
@@ -144,13 +150,24 @@ struct lt_evidence {
 	bool low_grew;
 	bool elders_grew;
 	bool rising;
+	bool standing;
 	u8 level;
 	u8 entries;
 	u32 error;
 	u64 since_ms;
 	u64 bytes;
+	u64 grown;
 	u64 age_ms;
 };
+
+/*
+ * By how much it has grown, for the size of a leak. What has been called one is as large
+ * as it is, though a fall may have made its growth another one.
+ */
+static inline u64 leaktrend_evidence_bytes(const struct lt_evidence *e)
+{
+	return e->standing ? e->bytes : e->grown;
+}
 
 /**
  * struct lt_state - The verdict that is shown, which follows the rounds slowly.
@@ -206,7 +223,9 @@ struct lt_state {
  * @survivors:	 How many of the last min_rounds generations have live samples.
  * @generations: min_rounds, or fewer as long as there have been fewer.
  * @orphaned:	 A module of its stack has gone.
- * @symbols:	 The stack as text from then, or NULL.
+ * @init_of:	 The module whose init function is in the stack, from the end of that
+ *		 function on until the module goes. Never dereferenced.
+ * @symbols:	 The stack as text from either time, or NULL.
  * @low_pace:	 Of the low-water mark.
  * @elders_pace: Of the elders.
  * @evidence:	 Of the last round.
@@ -215,7 +234,7 @@ struct lt_state {
  * @ignored_by:	 Entry of the ignore list that it matches, or NULL.
  * @ignore_seq:	 State of the ignore list for which that was found.
  *
- * @oldest_scan, @ignored_by and @ignore_seq are guarded by leaktrend_mutex.
+ * @oldest_scan, @init_of, @ignored_by and @ignore_seq are guarded by leaktrend_mutex.
  *
  * The counters are written by the hooks without a lock, so each is exact, and
  * the sums of one site agree with each other when nothing is in flight.
@@ -255,6 +274,7 @@ struct lt_site {
 	u32 survivors;
 	u32 generations;
 	bool orphaned;
+	const struct module *init_of;
 	char *symbols;
 	struct lt_pace low_pace;
 	struct lt_pace elders_pace;
@@ -329,11 +349,15 @@ struct lt_amount {
  * struct lt_object - A live object as a report shows it.
  * @sample:	Copy. Its site may be gone.
  * @handle:	Stack of the site.
+ * @site:	Number of the site.
+ * @named:	The names in the stack were saved.
  * @cache_name: Cache of the site.
  */
 struct lt_object {
 	struct lt_sample sample;
 	depot_stack_handle_t handle;
+	u32 site;
+	bool named;
 	char cache_name[LT_CACHE_NAME_LEN];
 };
 
@@ -391,6 +415,7 @@ struct lt_params {
 	u64 elder_rounds;
 	u64 stack_depth;
 	u64 max_sites;
+	u64 max_overhead;
 };
 
 extern struct lt_params leaktrend_params;
@@ -422,7 +447,11 @@ int leaktrend_param_change(const struct lt_param_desc *desc, const char *text);
 
 /* sampler.c */
 
+/* Highest mean interval between samples. Weights of pages have room for it. */
+#define LT_MAX_RATE		1000000U
+
 void leaktrend_sampler_set_rate(void);
+void leaktrend_sampler_set_rate_here(void);
 void leaktrend_sampler_init(void);
 u32 leaktrend_sampler_take(enum lt_kind kind, u32 *random);
 bool leaktrend_enter(void);
@@ -441,6 +470,7 @@ void leaktrend_pages_round(void);
 
 int leaktrend_table_init(void);
 int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample);
+bool leaktrend_table_maybe(unsigned long object);
 struct lt_sample *leaktrend_table_remove(struct slab *slab, unsigned long object);
 void leaktrend_table_purge(void);
 unsigned long leaktrend_table_buckets(void);
@@ -578,7 +608,7 @@ void leaktrend_site_snapshot(struct lt_site *site, struct lt_snapshot *snap);
 
 #define LT_PAIRS	(LT_RING * (LT_RING - 1) / 2)
 
-/* Greatest error of a leak, in thousandths. At high rates that is four samples. */
+/* Greatest error of a leak, in thousandths. At high rates that is nine samples. */
 #define LT_MAX_ERROR	333
 /* Rounds in a row for which a verdict must have been worse to be believed. */
 #define LT_CONFIRM_ROUNDS	2
@@ -615,6 +645,30 @@ u64 leaktrend_page_weight(u32 rate, unsigned int order, u32 random);
 u32 leaktrend_page_share(u64 weight, unsigned int order, unsigned long i, u32 random);
 bool leaktrend_generation_in_slot(u32 round, u32 birth);
 
+/* By what the governor multiplies the interval between samples: fraction bits. */
+#define LT_FACTOR_SHIFT		8
+#define LT_FACTOR_ONE		(1U << LT_FACTOR_SHIFT)
+
+u32 leaktrend_govern(u32 factor, u64 spent_ns, u64 elapsed_ns, u32 budget_permille);
+
+/* governor.c */
+
+/**
+ * struct lt_governor_stats - What tracking costs.
+ * @rate: Mean interval between samples in force, the highest of all CPUs.
+ * @ppm:  Time spent on samples, in millionths of all CPU time.
+ */
+struct lt_governor_stats {
+	u32 rate;
+	u32 ppm;
+};
+
+u64 leaktrend_governor_begin(void);
+void leaktrend_governor_end(u64 begin);
+u32 leaktrend_governor_rate(int cpu, u32 rate);
+void leaktrend_governor_stats(struct lt_governor_stats *stats);
+void leaktrend_governor_init(void);
+
 /* ignore.c */
 
 int leaktrend_ignore_command(char *command);
@@ -636,6 +690,9 @@ void leaktrend_symbol_name(unsigned long address, char *name);
 /* orphans.c */
 
 int leaktrend_orphans_init(void);
+bool leaktrend_orphans_names(u32 number, depot_stack_handle_t handle, char *text);
+void leaktrend_orphans_forget(struct lt_site *site);
+size_t leaktrend_orphans_memory(void);
 
 /* report.c */
 

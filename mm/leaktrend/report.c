@@ -166,9 +166,11 @@ static void show_since(struct seq_file *m, const struct lt_snapshot *snap, u64 m
 static const char *show_missing_size(struct seq_file *m, const char *comma,
 				     const struct lt_evidence *e)
 {
-	if (e->bytes >= lt_param(min_bytes))
+	u64 bytes = leaktrend_evidence_bytes(e);
+
+	if (bytes >= lt_param(min_bytes))
 		return comma;
-	seq_printf(m, "%ssize (%llu of %llu bytes)", comma, e->bytes, lt_param(min_bytes));
+	seq_printf(m, "%ssize (%llu of %llu bytes)", comma, bytes, lt_param(min_bytes));
 	return ", ";
 }
 
@@ -202,7 +204,7 @@ static void show_missing(struct seq_file *m, const struct lt_evidence *e)
 			   LT_MAX_ERROR / 10);
 		comma = ", ";
 	}
-	if (!e->rising) {
+	if (!e->rising && !e->standing) {
 		seq_printf(m, "%sa rise in the last %llu rounds", comma, lt_param(min_rounds));
 		comma = ", ";
 	}
@@ -228,16 +230,16 @@ static void show_rules(struct seq_file *m, const struct report *report)
 			   e->entries);
 		if (e->level)
 			seq_printf(m, " x %u", leaktrend_history_span(e->level));
-		seq_puts(m, " rounds, since ");
+		seq_printf(m, " rounds, by %llu bytes since ", e->grown);
 		show_since(m, snap, e->since_ms);
 	} else {
 		seq_puts(m, "no growth");
 	}
-	if (e->bytes >= lt_param(min_bytes))
+	if (leaktrend_evidence_bytes(e) >= lt_param(min_bytes))
 		seq_puts(m, "; size");
 	if (e->age_ms >= lt_param(min_age_ms))
 		seq_puts(m, "; age");
-	if (e->error <= LT_MAX_ERROR)
+	if (leaktrend_evidence_bytes(e) && e->error <= LT_MAX_ERROR)
 		seq_puts(m, "; error");
 	if (e->class == LT_CLASS_RECLAIMABLE && e->reclaimed)
 		seq_puts(m, "; reclaim ran");
@@ -558,11 +560,13 @@ static const struct file_operations report_fops = {
  * @objects: Copy of a bucket.
  * @max:     Room in it.
  * @text:    For a symbol.
+ * @names:   For the stack of a module that has gone.
  */
 struct object_report {
 	struct lt_object *objects;
 	unsigned int max;
 	char text[KSYM_SYMBOL_LEN];
+	char names[LT_SYMBOLS_LEN];
 };
 
 static void *objects_start(struct seq_file *m, loff_t *pos)
@@ -582,7 +586,8 @@ static void objects_stop(struct seq_file *m, void *v)
 }
 
 /* The form of page_owner's records, so that page_owner_sort understands them. */
-static void show_object(struct seq_file *m, struct lt_object *object, char *text)
+static void show_object(struct seq_file *m, struct lt_object *object,
+			struct object_report *report)
 {
 	struct lt_sample *sample = &object->sample;
 
@@ -595,7 +600,11 @@ static void show_object(struct seq_file *m, struct lt_object *object, char *text
 	seq_printf(m, "Object size %u cache %s weight %u stack_id %#x\n",
 		   sample->size, object->cache_name, sample->weight,
 		   object->handle);
-	show_stack(m, object->handle, text);
+	if (object->named &&
+	    leaktrend_orphans_names(object->site, object->handle, report->names))
+		seq_puts(m, report->names);
+	else
+		show_stack(m, object->handle, report->text);
 	seq_putc(m, '\n');
 }
 
@@ -620,7 +629,7 @@ static int objects_show(struct seq_file *m, void *v)
 	}
 
 	for (i = 0; i < nr; i++)
-		show_object(m, &report->objects[i], report->text);
+		show_object(m, &report->objects[i], report);
 	cond_resched();
 	/* Most are empty; do not end the read at the first of them. */
 	return nr ? 0 : SEQ_SKIP;

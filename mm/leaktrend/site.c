@@ -373,7 +373,7 @@ void leaktrend_sites_purge(void)
 	/* Wait for hooks and reports that still use a site. */
 	synchronize_rcu();
 	list_for_each_entry_safe(site, next, &purged, list) {
-		kfree(site->symbols);
+		leaktrend_orphans_forget(site);
 		kmem_cache_free(site_cache, site);
 	}
 }
@@ -402,7 +402,7 @@ size_t leaktrend_site_memory(void)
 
 	return (size_t)leaktrend_nr_sites() * kmem_cache_size(site_cache) +
 	       parts * kmem_cache_size(index_cache) + sizeof(site_hash) +
-	       sizeof(site_index);
+	       sizeof(site_index) + leaktrend_orphans_memory();
 }
 
 int __init leaktrend_site_init(void)

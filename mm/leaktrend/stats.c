@@ -308,12 +308,15 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
  * Growth, size and age together are a leak. Growth is that of the low-water
  * mark, or, where churn makes that noise, of the elders.
  *
- * A handful of samples can rise by chance. There are not enough as long as the
- * estimate is less than three standard errors from nothing.
+ * What counts is by how much it has grown, not how much is there: a few steps of a
+ * site that was always large are nothing. A handful of samples can rise by chance,
+ * too. There are not enough as long as the growth is less than three standard
+ * errors from none.
  *
  * On the coarser levels of the history growth is seen for some time after its end.
  * It has to be rising still when it is first called a leak: something that fills
- * up to a bound is full before it is old.
+ * up to a bound is full before it is old. Once it is called one, it need not rise
+ * again every few rounds.
  *
  * A reclaimable cache grows because nobody needs the memory. It leaks if it has
  * grown on while slab reclaim ran, be it this cache that was asked or another.
@@ -326,8 +329,8 @@ void leaktrend_follow(struct lt_state *state, enum lt_verdict verdict, u64 bytes
 enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 				u64 min_age_ms)
 {
-	bool leak = e->bytes >= min_bytes && e->age_ms >= min_age_ms &&
-		    e->error <= LT_MAX_ERROR && e->rising;
+	bool leak = leaktrend_evidence_bytes(e) >= min_bytes && e->age_ms >= min_age_ms &&
+		    e->error <= LT_MAX_ERROR && (e->rising || e->standing);
 
 	if (!e->low_grew && !e->elders_grew)
 		return LT_NONE;
@@ -341,6 +344,29 @@ enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 	default:
 		return LT_GROWING;
 	}
+}
+
+/**
+ * leaktrend_govern() - By what is the interval between samples to be multiplied?
+ * @factor:	     What it was multiplied by in a window of time, in LT_FACTOR_ONE.
+ * @spent_ns:	     What the samples of that window have cost.
+ * @elapsed_ns:	     How long it was.
+ * @budget_permille: What may be spent, in thousandths.
+ *
+ * What samples cost is proportional to their number, so that the factor follows from
+ * what was spent. Seven eighths of the budget are aimed at, for the number of samples
+ * varies. It does not change by more than 8, as what a single sample or none has cost in
+ * a short time says little.
+ *
+ * Return: The factor for the next window, at least LT_FACTOR_ONE.
+ */
+u32 leaktrend_govern(u32 factor, u64 spent_ns, u64 elapsed_ns, u32 budget_permille)
+{
+	u64 aim_ns = mul_u64_u64_div_u64(elapsed_ns, 7ULL * budget_permille, 8 * 1000);
+	u64 next = div64_u64(factor * min(spent_ns, U32_MAX), max(aim_ns, 1ULL));
+
+	next = clamp(next, factor / 8ULL, factor * 8ULL);
+	return clamp(next, LT_FACTOR_ONE, (u64)LT_MAX_RATE << LT_FACTOR_SHIFT);
 }
 
 static int cmp_s64(const void *a, const void *b)

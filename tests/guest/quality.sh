@@ -24,12 +24,31 @@ die() { echo "quality: $*" >&2; exit 1; }
 
 # shellcheck source=ignore.sh
 . /root/ignore.sh
+# shellcheck source=../peers.sh
+[ -z "$PEERS" ] || . /root/peers.sh
 
 now_ms() {
 	local up
 
 	read -r up _ </proc/uptime
 	echo $((10#${up/./} * 10))
+}
+
+# Rounds that have ended. Where leaktrend is off, time says how many there would be.
+round_now() {
+	if [ -n "$PEERS" ]; then
+		echo $(($(now_ms) / ROUND_MS))
+	else
+		cat $lt/scan
+	fi
+}
+
+# until_round N [COMMAND…]: do this in every round up to that one of the run.
+until_round() {
+	while (($(round_now) < first + $1)); do
+		"${@:2}"
+		rest 1
+	done
 }
 
 event() { echo "$(now_ms) $*" >>/out/events; }
@@ -73,10 +92,7 @@ walk() {
 # holds does not get less by it.
 page_cache() {
 	event "page cache begins to grow"
-	while (($(<$lt/scan) < ROUNDS / 2 - 10)); do
-		head -c 1500000 /dev/zero >>/tmp/grows
-		rest 1
-	done
+	until_round $((ROUNDS / 2 - 10)) head -c 1500000 /dev/zero >>/tmp/grows
 	rm /tmp/grows
 	event "page cache given back"
 }
@@ -142,12 +158,11 @@ orphans() {
 	echo all >$drv/stop
 	rmmod leaktrend_test
 	event "module gone with objects outstanding"
-	echo "$(<$lt/scan)" >/out/orphans.round
 }
 
 # Slab reclaim runs in the second half, for caches that should be smaller then.
 reclaim() {
-	rest $((ROUNDS / 2))
+	until_round $((ROUNDS / 2))
 	event "reclaim begins"
 	while :; do
 		echo 2 >/proc/sys/vm/drop_caches
@@ -155,52 +170,69 @@ reclaim() {
 	done
 }
 
+# ---- Who looks on ----
+
+leaktrend_begins() {
+	[ -d $lt ] || die "this kernel has no leaktrend"
+	echo "$ROUND_MS" >$lt/interval_ms
+	echo "$MIN_BYTES" >$lt/min_bytes
+	echo $min_rounds >$lt/min_rounds
+	echo $((age_rounds * ROUND_MS)) >$lt/min_age_ms
+	# As on a machine that is looked after.
+	ignore_load /root/ignore.list
+	[ -n "$(cat $lt/ignore)" ] || die "the list of what to ignore is missing"
+}
+
+leaktrend_watches() {
+	local last_trends=$first round
+
+	while :; do
+		round=$(<$lt/scan)
+		echo "=== $((round - first)) $(now_ms)" >>/out/suspects
+		cat $lt/suspects >>/out/suspects
+		if ((round - last_trends >= 20)); then
+			last_trends=$round
+			echo "=== $((round - first)) $(now_ms)" >>/out/trends
+			cat $lt/trends >>/out/trends
+		fi
+		((round - first < ROUNDS)) || break
+		rest 3
+	done
+	cat $lt/status >/out/status
+	cat $lt/ignore >/out/ignored
+}
+
+peers_begin() { peers_before /out/peers; }
+
+peers_watch() {
+	rest "$ROUNDS"
+	peers_after /out/peers
+	peers_reports /out/peers
+	ls /out/peers/growth.* >/out/status || die "none of the other detectors is on"
+}
+
 # ---- The run ----
 
-[ -d $lt ] || die "this kernel has no leaktrend"
+rate=$(cat $lt/sample_rate 2>/dev/null)
 echo "seed=$SEED rounds=$ROUNDS round_ms=$ROUND_MS speed=$SPEED min_bytes=$MIN_BYTES" \
-	"min_rounds=$min_rounds age_rounds=$age_rounds rate=$(<$lt/sample_rate)" >/out/run
-echo "$ROUND_MS" >$lt/interval_ms
-echo "$MIN_BYTES" >$lt/min_bytes
-echo $min_rounds >$lt/min_rounds
-echo $((age_rounds * ROUND_MS)) >$lt/min_age_ms
-
-# As on a machine that is looked after.
-ignore_load /root/ignore.list
-[ -n "$(cat $lt/ignore)" ] || die "the list of what to ignore is missing"
+	"min_rounds=$min_rounds age_rounds=$age_rounds rate=${rate:-0}" >/out/run
 
 insmod "$(module leaktrend_scenarios)" seed="$SEED" round_ms="$ROUND_MS" speed="$SPEED" \
 	age_rounds=$age_rounds late_rounds=$((ROUNDS / 2)) || die "cannot load leaktrend_scenarios"
 
-jobs=
+if [ -z "$PEERS" ]; then leaktrend_begins; else peers_begin; fi
+jobs='' first=$(round_now)
 for job in ordinary_work walk page_cache fork_storm buffers tables orphans reclaim; do
 	$job &
 	jobs+=" $!"
 done
-first=$(<$lt/scan)
 echo all >$scn/start || die "cannot start the scenarios"
 event "scenarios started in round $first"
-
-last_trends=$first
-while :; do
-	round=$(<$lt/scan)
-	echo "=== $((round - first)) $(now_ms)" >>/out/suspects
-	cat $lt/suspects >>/out/suspects
-	if ((round - last_trends >= 20)); then
-		last_trends=$round
-		echo "=== $((round - first)) $(now_ms)" >>/out/trends
-		cat $lt/trends >>/out/trends
-	fi
-	((round - first < ROUNDS)) || break
-	rest 3
-done
+if [ -z "$PEERS" ]; then leaktrend_watches; else peers_watch; fi
 
 # The scenarios' own clock is what lost objects are dated with.
 cat $scn/list >/out/truth
 [ ! -f /out/orphans ] || cat /out/orphans >>/out/truth
-cat $lt/status >/out/status
-cat $lt/ignore >/out/ignored
-# shellcheck disable=SC2086 # several
 kill $jobs 2>/dev/null
 echo all >$scn/stop
 exit 0

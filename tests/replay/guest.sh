@@ -96,6 +96,7 @@ peersA | peersB)
 	./drive "$count" || die "the driver failed"
 	sleep 1
 	peers_after /out/peers
+	peers_reports /out/peers
 	peers_verdict /out/peers "$functions" "$helpers" >/out/verdicts
 	;;
 *)

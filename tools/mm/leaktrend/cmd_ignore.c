@@ -242,9 +242,11 @@ static void show_list(const struct kernel *kernel, const struct list *file)
 	static const struct column columns[] = {
 		{ .title = "FUNCTION OR HANDLE" },
 		{ .title = "SITES", .right = true },
+		{ .title = "BYTES", .right = true },
 		{ .title = "COMMENT", .shrink = 10 },
 	};
 	struct table *table = table_new(columns, ARRAY_SIZE(columns));
+	char bytes[UNIT_ROOM];
 	size_t i;
 
 	for (i = 0; i < kernel->nr; i++) {
@@ -252,6 +254,7 @@ static void show_list(const struct kernel *kernel, const struct list *file)
 
 		table_cell(table, PLAIN, "%s", kernel->list[i].name);
 		table_cell(table, PLAIN, "%u", kernel->list[i].sites);
+		table_cell(table, PLAIN, "%s", unit_bytes(bytes, kernel->list[i].bytes));
 		table_cell(table, DIM, "%s", e && e->text ? e->text : "");
 	}
 	table_print(table, stdout);
@@ -268,6 +271,7 @@ static void json_list(const struct kernel *kernel, const struct list *file)
 
 		json_add_text(json, "name", kernel->list[i].name);
 		json_add_u64(json, "sites", kernel->list[i].sites);
+		json_add_u64(json, "bytes", kernel->list[i].bytes);
 		json_add_text(json, "comment", e ? e->text : NULL);
 		json_object_array_add(list, json);
 	}
@@ -505,7 +509,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 static const struct command ignore = {
 	.name	 = "ignore",
 	.summary = "functions whose sites are no suspects, in the kernel and in a file",
-	.usage	 = "[list | add NAME... | remove NAME... | load FILE | save FILE]",
+	.usage	 = "[list|add NAME...|remove NAME...|load FILE|save FILE]",
 	.text	 = "A site whose stack runs through a function of the list is IGNORED. The list is\n"
 		   "the kernel's, which forgets it at the next boot. A file keeps it, a function\n"
 		   "per line with a comment behind a #. load adds what is in FILE to the kernel's\n"

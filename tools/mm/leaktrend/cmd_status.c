@@ -87,7 +87,12 @@ static void show_suspects(const struct snapshot *snap)
 		buf_printf(&text, "%s%u %s", text.len ? ", " : "", count[verdict],
 			   verdict_name(verdict));
 	}
-	line("suspects", verdict_colour(worst), "%s", text.len ? text.data : "none");
+	if (!text.len)
+		buf_adds(&text, "none");
+	if (number(snap, "ignored"))
+		buf_printf(&text, "; %" PRIu64 " more sites are on the ignore list",
+			   number(snap, "ignored"));
+	line("suspects", verdict_colour(worst), "%s", text.data);
 	buf_free(&text);
 }
 
@@ -99,10 +104,10 @@ static void show_memory(const struct snapshot *snap, const struct host *host)
 	} classes[] = {
 		{ "pages_kernel", "kernel" },
 		{ "pages_user", "user" },
-		{ "pages_page_table", "page tables" },
+		{ "pages_page_table", "tables" },
 		{ "pages_slab", "slab" },
 	};
-	const char *counted = pairs_get(&snap->status, "pages_counted");
+	const char *page_owner = pairs_get(&snap->status, "page_owner");
 	uint64_t page = host->page_size ? host->page_size : 4096, pages;
 	char bytes[UNIT_ROOM], objects[UNIT_ROOM];
 	struct buf text = {};
@@ -111,12 +116,16 @@ static void show_memory(const struct snapshot *snap, const struct host *host)
 	line("objects", PLAIN, "%s outstanding, %s; 1 in %" PRIu64 " is followed",
 	     unit_count(objects, number(snap, "outstanding_objects")),
 	     unit_bytes(bytes, number(snap, "outstanding_bytes")), number(snap, "sample_rate"));
+	if (number(snap, "effective_rate") > number(snap, "sample_rate"))
+		line("", YELLOW, "at the moment 1 in %" PRIu64 ", as more would cost too much",
+		     number(snap, "effective_rate"));
 	for (i = 0; i < ARRAY_SIZE(classes); i++)
 		if (pairs_u64(&snap->status, classes[i].key, &pages))
 			buf_printf(&text, "%s%s %s", text.len ? ", " : "", classes[i].name,
 				   unit_bytes(bytes, pages * page));
 	if (text.len)
-		line("pages", PLAIN, "%s (%s)", text.data, counted ? counted : "?");
+		line("pages", PLAIN, "%s (%s)", text.data, page_owner && !strcmp(page_owner, "on") ?
+		     "page_owner's" : "sampled");
 	buf_free(&text);
 }
 
@@ -150,9 +159,9 @@ static void show_losses(const struct snapshot *snap)
 static void show(const struct view_source *src)
 {
 	const char *state = pairs_get(&src->snap.status, "state");
-	const char *page_owner = pairs_get(&src->snap.status, "page_owner");
 	bool on = state && !strcmp(state, "on");
 	char bytes[UNIT_ROOM];
+	const char *cpu;
 
 	show_host(src);
 	line("state", on ? GREEN : YELLOW, "%s%s", state ? state : "?",
@@ -164,9 +173,10 @@ static void show(const struct view_source *src)
 		show_memory(&src->snap, &src->host);
 		show_losses(&src->snap);
 	}
-	line("cost", PLAIN, "%s of memory, stacks not counted; page_owner is %s",
-	     unit_bytes(bytes, number(&src->snap, "memory_total")),
-	     page_owner ? page_owner : "?");
+	cpu = pairs_get(&src->snap.status, "overhead_permille");
+	line("cost", PLAIN, "%s of memory, stacks not counted; %s thousandths of CPU time",
+	     unit_bytes(bytes, number(&src->snap, "memory_total")), on && cpu ? cpu : "0");
+
 }
 
 static int run(const struct command *cmd, int argc, char **argv)

@@ -770,28 +770,42 @@ int parse_counts(const struct input *in, struct pairs *pairs, const char *const 
 	return 0;
 }
 
-/* "drv_open  3 sites" */
+/* "drv_open  3 sites, 6291456 bytes", or older without the bytes. */
+static bool parse_ignored(const struct word *line, struct ignored *entry)
+{
+	struct word rest = *line, name, number, unit;
+	uint32_t sites;
+	uint64_t bytes = 0;
+
+	if (!next_word(&rest, &name) || memchr(name.p, '\0', name.len) ||
+	    !next_word(&rest, &number) || !word_u32(&number, &sites) ||
+	    !next_word(&rest, &unit) || !(is_word(&unit, "sites") || is_word(&unit, "sites,")))
+		return false;
+	if (is_word(&unit, "sites,") &&
+	    (!next_word(&rest, &number) || !word_u64(&number, &bytes) ||
+	     !next_word(&rest, &unit) || !is_word(&unit, "bytes")))
+		return false;
+	*entry = (struct ignored){ word_str(&name), sites, bytes };
+	return true;
+}
+
 int parse_ignore(const struct input *in, struct ignored **list, size_t *nr, struct err *err)
 {
+	struct ignored entry;
 	struct reader r;
 
 	*list = NULL;
 	*nr = 0;
 	reader_init(&r, in, err);
 	while (reader_line(&r)) {
-		struct word rest = r.line, name, number, sites;
-		uint32_t count;
-
-		if (!next_word(&rest, &name) || !next_word(&rest, &number) ||
-		    !next_word(&rest, &sites) || !word_u32(&number, &count) ||
-		    !is_word(&sites, "sites") || memchr(name.p, '\0', name.len)) {
+		if (!parse_ignored(&r.line, &entry)) {
 			ignored_free(*list, *nr);
 			*list = NULL;
 			*nr = 0;
 			return wrong(&r, "this is no entry of the ignore list");
 		}
 		*list = xrealloc(*list, *nr + 1, sizeof(**list));
-		(*list)[(*nr)++] = (struct ignored){ word_str(&name), count };
+		(*list)[(*nr)++] = entry;
 	}
 	return 0;
 }

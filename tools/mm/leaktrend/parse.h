@@ -56,10 +56,12 @@ int parse_counts(const struct input *in, struct pairs *pairs, const char *const 
  * struct ignored - An entry of `ignore`.
  * @name:  Function or "0x" handle.
  * @sites: How many it hides.
+ * @bytes: What is outstanding at these.
  */
 struct ignored {
 	char *name;
 	uint32_t sites;
+	uint64_t bytes;
 };
 
 /* `ignore`; the array is to be freed with ignored_free(). */

@@ -20,7 +20,7 @@
 
 static const char * const tunables[] = {
 	"sample_rate", "interval_ms", "min_rounds", "min_bytes", "min_age_ms",
-	"elder_rounds", "stack_depth", "max_sites", "classes",
+	"elder_rounds", "stack_depth", "max_sites", "max_overhead", "classes",
 };
 
 /* What went wrong, seen from the files of a copy or of this system. */

@@ -6,7 +6,8 @@
 # driver leak, and copies the files round by round. From the repository:
 #
 #	CMD='/capture.sh /out' EXTRA=tools/mm/leaktrend/tests \
-#		NOPARAMS=1 APPEND=leaktrend=on OUT=DIR scripts/vm
+#		NOPARAMS=1 APPEND=leaktrend=on OUT=DIR QEMU_ARGS="-icount shift=0,sleep=off" \
+#		scripts/vm
 #
 # usage: capture.sh DIR [ROUNDS]
 
@@ -47,12 +48,13 @@ copy() {
 [ -d "$lt" ] || die "there is no $lt"
 module=$(find /kselftest /lib/modules -name leaktrend_test.ko | head -n 1)
 insmod "$module" keep=1 || die "cannot load $module"
+echo 0 >$lt/max_overhead
 echo 600000 >$lt/interval_ms
 echo 64K >$lt/min_bytes
 echo 2000 >$lt/min_age_ms
 echo 1 >$lt/clear
 control="enable scan clear ignore classes sample_rate interval_ms min_rounds
-	min_bytes min_age_ms elder_rounds stack_depth max_sites"
+	min_bytes min_age_ms elder_rounds stack_depth max_sites max_overhead"
 
 echo "name=demo size=64 rate=10000 lose=1/20 ctx=process cache=kmalloc" >$drv/start ||
 	die "cannot start the leak"
@@ -85,3 +87,5 @@ rmmod leaktrend_test
 echo 1 >$lt/scan
 # shellcheck disable=SC2086 # words
 copy "$out/orphan" status sites suspects trends $control
+# A patch cannot carry empty files.
+find "$out" -type f -empty -delete

@@ -34,6 +34,19 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+# What the kernel says of the leak in the last of these rounds, and as the tool has to
+# show it, for a pattern.
+# shellcheck disable=SC2034 # for the tests
+{
+	sites=$DATA/leak/12/leaktrend/sites
+	read -r LEAK LEAK_STACK LEAK_OUTSTANDING LEAK_BYTES growth error < <(
+		awk '$6 == "LIKELY_LEAK" { print $1, $4, $7, $8, $15, $16 }' "$sites")
+	LEAK_SIZE=$(awk -v n="$LEAK_BYTES" 'BEGIN { printf "%.1f KiB", n / 1024 }')
+	LEAK_GROWTH=$(awk -v n="$growth" 'BEGIN { printf "\\+%.1f MiB/h", n / 1048576 }')
+	LEAK_ERROR=$((error / 10)).$((error % 10))
+	NR_SUSPECTS=$(grep -c '^site #' "$DATA/leak/12/leaktrend/suspects")
+}
+
 RECORDED=$scratch/recorded
 "${BUILT}tests/mklog" "$RECORDED" "$DATA"/leak/* "$DATA/orphan" || exit 2
 

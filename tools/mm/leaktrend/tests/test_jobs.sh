@@ -9,7 +9,7 @@ last=$DATA/leak/12
 
 tool check --debugfs "$last"
 is "check: suspects" 1 "$RC"
-like "check: one line each" "$OUT" '^LIKELY_LEAK: 562\.5 KiB outstanding, \+132\.1 MiB/h, slab kmalloc-64: leaktrend_test_leak_a'
+like "check: one line each" "$OUT" "^LIKELY_LEAK: $LEAK_SIZE outstanding, $LEAK_GROWTH, slab kmalloc-64: leaktrend_test_leak_a"
 tool check --debugfs "$last" --quiet
 is "check: quiet" "1 " "$RC $OUT$ERR"
 tool check --debugfs "$last" --fail-on orphaned
@@ -32,16 +32,16 @@ is "check: only of the kernel's classes" 0 "$RC"
 tool collapse --debugfs "$last"
 is "collapse: exit status" 0 "$RC"
 like "collapse: a stack, outermost first, with its bytes" "$OUT" \
-	'^ret_from_fork_asm;ret_from_fork;kthread;lt_thread_fn;lt_step;leaktrend_test_leak_a 576000$'
+	"^ret_from_fork_asm;ret_from_fork;kthread;lt_thread_fn;lt_step;leaktrend_test_leak_a $LEAK_BYTES\$"
 is "collapse: the bytes are those of the sites" \
 	"$(awk 'NR > 1 && ($3 == "kernel" || $3 == "reclaimable") { n += $8 } END { print n }' "$last/leaktrend/sites")" \
 	"$(awk '{ n += $NF } END { print n }' <<<"$OUT")"
 is "collapse: no stack twice" "" "$(awk '{ $NF = ""; print }' <<<"$OUT" | sort | uniq -d)"
 tool collapse --debugfs "$last" --by outstanding -F lt_step
-like "collapse: objects" "$OUT" 'leaktrend_test_leak_a 9000$'
+like "collapse: objects" "$OUT" "leaktrend_test_leak_a $LEAK_OUTSTANDING\$"
 tool collapse --debugfs "$last" -o "$SCRATCH/folded"
 is "collapse: to a file" "0 " "$RC $OUT"
-like "collapse: which has all" "$(<"$SCRATCH/folded")" 'leaktrend_test_leak_a 576000$'
+like "collapse: which has all" "$(<"$SCRATCH/folded")" "leaktrend_test_leak_a $LEAK_BYTES\$"
 
 # --- export
 
@@ -68,7 +68,7 @@ is "export: is in the format" "" "$(metrics "$SCRATCH/prom")"
 like "export: status" "$OUT" '^leaktrend_rounds 12$'
 like "export: suspects by verdict" "$OUT" '^leaktrend_suspects\{verdict="LIKELY_LEAK"\} 1$'
 like "export: a site" "$OUT" \
-	'^leaktrend_site_bytes\{function="leaktrend_test_leak_a",module="leaktrend_test",cache="kmalloc-64",kind="slab",class="kernel",path="[0-9a-f]{16}"\} 576000$'
+	'^leaktrend_site_bytes\{function="leaktrend_test_leak_a",module="leaktrend_test",cache="kmalloc-64",kind="slab",class="kernel",path="[0-9a-f]{16}"\} '"$LEAK_BYTES\$"
 path=$(sed -n 's/^leaktrend_site_bytes.*path="\([0-9a-f]*\)".*/\1/p' <<<"$OUT")
 tool export --debugfs "$DATA/page_owner"
 like "export: the path is the same after another boot" "$OUT" "^leaktrend_site_bytes.*path=\"$path\""
@@ -84,15 +84,15 @@ cp -r "$last" "$SCRATCH/labels"
 sed -i 's/kmalloc-64/a"b\\c/' "$SCRATCH/labels/leaktrend/sites"
 {
 	echo
-	sed 's/^site #4, stack_id=0x3c0004/site #999, stack_id=0x99/' "$last/leaktrend/suspects"
+	sed "s/^site #$LEAK, stack_id=$LEAK_STACK/site #999, stack_id=0x99/" "$last/leaktrend/suspects"
 } >>"$SCRATCH/labels/leaktrend/suspects"
-awk '$1 == 4 { $1 = 999; $4 = "0x99"; print }' "$SCRATCH/labels/leaktrend/sites" >"$SCRATCH/line"
+awk -v leak="$LEAK" '$1 == leak { $1 = 999; $4 = "0x99"; print }' "$SCRATCH/labels/leaktrend/sites" >"$SCRATCH/line"
 cat "$SCRATCH/line" >>"$SCRATCH/labels/leaktrend/sites"
 tool export --debugfs "$SCRATCH/labels"
 cp "$SCRATCH/.out" "$SCRATCH/prom"
 is "export: labels are escaped" "" "$(metrics "$SCRATCH/prom")"
 like "export: as the format says" "$OUT" 'cache="a\\"b\\\\c"'
-like "export: the same labels are one series" "$OUT" '^leaktrend_site_bytes\{.*\} 1152000$'
+like "export: the same labels are one series" "$OUT" "^leaktrend_site_bytes\\{.*\\} $((2 * LEAK_BYTES))\$"
 
 sed -i 's/^state: on$/state: standby/' "$SCRATCH/labels/leaktrend/status"
 tool export --debugfs "$SCRATCH/labels"
@@ -113,14 +113,14 @@ copy() {
 }
 ignore() { tool ignore --debugfs "$SCRATCH/ignore" "$@"; }
 # written: what the kernel would have got.
-written() { grep -v ' sites$' "$SCRATCH/ignore/leaktrend/ignore"; }
+written() { grep -vE ' (sites|bytes)$' "$SCRATCH/ignore/leaktrend/ignore"; }
 
 copy
 ignore
 is "ignore: nothing" "0 nothing is ignored" "$RC $OUT"
-copy 'drv_prefill  3 sites' '0x1c  1 sites'
+copy 'drv_prefill  3 sites, 2097152 bytes' '0x1c  1 sites'
 ignore list
-like "ignore: list" "$OUT" '^drv_prefill +3$'
+like "ignore: list" "$OUT" '^drv_prefill +3 +2\.0 MiB$'
 ignore add f g
 is "ignore: add, one write each" $'add f\nadd g' "$(written)"
 copy 'f  3 sites'
@@ -133,7 +133,7 @@ ignore add --file "$list" --comment "rings are filled once" drv_prefill
 is "ignore: add to a file, with a comment" $'drv_prefill\t# rings are filled once' "$(<"$list")"
 copy 'drv_prefill  3 sites'
 ignore list --file "$list"
-like "ignore: list shows comments" "$OUT" '^drv_prefill +3  rings are filled once$'
+like "ignore: list shows comments" "$OUT" '^drv_prefill +3 +0 B  rings are filled once$'
 ignore list --file "$list" --json
 like "ignore: JSON" "$OUT" '"comment":"rings are filled once"'
 

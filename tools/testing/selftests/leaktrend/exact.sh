@@ -295,11 +295,41 @@ test_orphans() {
 	result "orphans stay apart from what comes later"
 }
 
+# What a module's init function allocates belongs to the module. The function itself
+# is gone when it has ended, so the names of then are kept, and others that are loaded
+# to its addresses have nothing to do with it.
+test_init_stacks() {
+	local sites stack entries=100 init="^ (tables_init|init_module)\+.*\[leaktrend_tables\]"
+
+	clear_all
+	want_true "cannot load leaktrend_tables" insert leaktrend_tables entries=$entries keep=1
+	sites=$(sites_in trends scn_tables)
+	stack=$(site_block "$sites" | sed -n '/^stack trace:/,$p')
+	want_true "no init function in: $stack" grep -qE "$init" <<<"$stack"
+	# Another module comes, perhaps to the same place, and goes.
+	want_true "cannot unload" unload_module
+	want_true "cannot load again" load_module
+	scan
+	site_read "$sites"
+	want "outstanding" "$S_outstanding" $entries
+	want_true "it is an orphan" [ "$S_verdict" != ORPHANED ]
+	result "a site of an init function keeps its names"
+
+	want_true "cannot unload leaktrend_tables" rmmod leaktrend_tables
+	scan
+	site_read "$sites"
+	want "outstanding" "$S_outstanding" $entries
+	want "verdict" "$S_verdict" ORPHANED
+	want "stack" "$(site_block "$sites" suspects | sed -n '/^stack trace:/,$p')" "$stack"
+	want "objects with these names" "$(grep -cE "$init" "$LT/objects")" $entries
+	result "what an init function leaves behind is an orphan"
+}
+
 lt_require
 CPUS=$(grep -c "^processor" /proc/cpuinfo)
 RT=$(uname -v | grep PREEMPT_RT)
 
-ktap_set_plan $(($(echo "$CASES" | wc -l) + 6))
+ktap_set_plan $(($(echo "$CASES" | wc -l) + 8))
 while IFS="|" read -r name func words; do
 	run_case "$name" "$func" "$words"
 done <<<"$CASES"
@@ -308,4 +338,5 @@ test_nolock
 test_several_jobs
 test_unload
 test_orphans
+test_init_stacks
 ktap_finished

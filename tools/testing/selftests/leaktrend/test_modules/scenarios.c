@@ -126,6 +126,12 @@ static u64 scn_ms(const struct scn *s)
 	return ktime_to_ms(ktime_get()) - s->started;
 }
 
+/* A number of operations, to take as long at a lower speed. */
+static unsigned int scn_scaled(unsigned int operations)
+{
+	return clamp(operations * speed / 100, 1U, operations);
+}
+
 static u64 scn_round(const struct scn *s)
 {
 	return div_u64(scn_ms(s), round_ms);
@@ -708,9 +714,9 @@ static noinline __noclone void scn_sawtooth_rising(struct scn *s)
 {
 	struct scn_fifo *fifo = &tooth_fifo[0];
 
-	/* Flushed every 1000 objects, some 5 rounds, but for the first 25 of them. */
-	if (fifo->next >= 1000)
-		tooth_flush(s, fifo, 25, 256);
+	/* Flushed after some 5 rounds, but for the first few objects. */
+	if (fifo->next >= scn_scaled(1000))
+		tooth_flush(s, fifo, scn_scaled(25), 256);
 	fifo->objs[fifo->next] = kmalloc(256, GFP_KERNEL);
 	if (fifo->objs[fifo->next])
 		fifo->next++;
@@ -720,13 +726,13 @@ static noinline __noclone void scn_sawtooth_rising(struct scn *s)
 static noinline __noclone void scn_sawtooth_flat(struct scn *s)
 {
 	struct scn_fifo *fifo = &tooth_fifo[1];
-	unsigned int i;
+	unsigned int i, floor = scn_scaled(100);
 
 	/* Some 25 rounds. A tenth stays, which is the floor. */
-	if (fifo->next >= 1000) {
-		for (i = 100; i < fifo->next; i++)
+	if (fifo->next >= 10 * floor) {
+		for (i = floor; i < fifo->next; i++)
 			kfree(fifo->objs[i]);
-		fifo->next = 100;
+		fifo->next = floor;
 	}
 	fifo->objs[fifo->next] = kmalloc(512, GFP_KERNEL);
 	if (fifo->objs[fifo->next])
@@ -850,7 +856,8 @@ static int ramp_setup(struct scn *s)
 {
 	table_len = 0;
 	/* Full some time before it would be old enough for a leak. */
-	table_max = s->rate * age_rounds * round_ms / 1000 * scn_between(s, 30, 75) / 100;
+	table_max = scn_scaled(s->rate) * age_rounds * round_ms / 1000 *
+		    scn_between(s, 30, 75) / 100;
 	table = kvcalloc(table_max, sizeof(*table), GFP_KERNEL);
 	return table ? 0 : -ENOMEM;
 }
@@ -922,7 +929,7 @@ static noinline __noclone void scn_sparse(struct scn *s)
 	if (sparse[sparse_next])
 		kmem_cache_free(sparse_cache, sparse[sparse_next]);
 	sparse[sparse_next] = objs[0];
-	sparse_next = (sparse_next + 1) % SCN_SPARSE;
+	sparse_next = (sparse_next + 1) % scn_scaled(SCN_SPARSE);
 	scn_mark(__LINE__);
 }
 
@@ -988,12 +995,16 @@ static struct scn scns[] = {
 	{ "19", "sawtooth-rising", "scn_sawtooth_rising", 1000, .op = scn_sawtooth_rising,
 	  .teardown = rising_teardown },
 	{ "20", "slow", "scn_slow", 40, .op = scn_slow },
-	{ "21", "page-ring", "scn_page_ring", 20, .op = scn_page_ring,
+	/*
+	 * Pages are lost in such numbers that in the end there are some 20 samples at
+	 * a rate of 100, as of a leak of 8 MiB, the default of min_bytes.
+	 */
+	{ "21", "page-ring", "scn_page_ring", 40, .op = scn_page_ring,
 	  .teardown = ring_teardown, .give_back = page_give_back },
 	{ "22", "page-frag", "scn_page_frag", 400, .op = scn_page_frag,
 	  .teardown = frag_teardown, .give_back = page_frag_free },
-	{ "23", "large-kmalloc", "scn_large", 60, .op = scn_large },
-	{ "24", "vmalloc", "scn_vmalloc", 25, .op = scn_vmalloc,
+	{ "23", "large-kmalloc", "scn_large", 120, .op = scn_large },
+	{ "24", "vmalloc", "scn_vmalloc", 50, .op = scn_vmalloc,
 	  .give_back = vmalloc_give_back },
 	{ "N2", "ramp", "scn_ramp", 250, .setup = ramp_setup, .op = scn_ramp,
 	  .teardown = ramp_teardown },
