@@ -170,27 +170,27 @@ int parse_sites(const struct input *in, struct snapshot *snap, struct err *err)
 	enum column columns[MAX_COLUMNS];
 	unsigned int nr = 0;
 	struct reader r;
+	int ret;
 
 	reader_init(&r, in, err);
-	if (parse_header(&r, columns, &nr))
-		return -1;
-	while (reader_line(&r)) {
+	ret = parse_header(&r, columns, &nr);
+	while (!ret && reader_line(&r)) {
 		struct site site = {};
 
 		if (begins(&r.line, "#")) {
 			snap->torn = true;
 			continue;
 		}
-		if (parse_site_line(&r, columns, nr, &site)) {
+		ret = parse_site_line(&r, columns, nr, &site);
+		if (ret)
 			site_free(&site);
-			return -1;
-		}
-		*snapshot_add(snap) = site;
+		else
+			*snapshot_add(snap) = site;
 	}
-	if (in->len && in->text[in->len - 1] != '\n')
-		return wrong(&r, "the last line does not end");
+	if (!ret && in->len && in->text[in->len - 1] != '\n')
+		ret = wrong(&r, "the last line does not end");
 	snapshot_sort(snap);
-	return 0;
+	return ret;
 }
 
 /* Small files */
