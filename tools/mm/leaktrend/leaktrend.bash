@@ -37,7 +37,7 @@ _leaktrend_value() {
 		[[ $prev == *fail-on || $prev == -e ]] || list=1
 		;;
 	KEY) words="verdict growth bytes outstanding age elders function site" ;;
-	WHAT) words="bytes outstanding growth" ;;
+	WHAT) [[ $command != collapse ]] || words="bytes outstanding growth" ;;
 	esac
 	if [[ $list && $cur == *,* ]]; then
 		mapfile -t COMPREPLY < <(compgen -P "${cur%,*}," -W "$words" -- "${cur##*,}")
