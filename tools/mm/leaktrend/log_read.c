@@ -107,9 +107,13 @@ static bool at_magic(struct log_reader *log)
 /* Whether an intact frame is here. It is in the window then. */
 static bool at_frame(struct log_reader *log, struct frame *frame)
 {
-	return has(log, HEAD_LEN) && frame_head(window(log), frame) &&
-	       has(log, (size_t)HEAD_LEN + frame->len) &&
-	       frame_crc(window(log), window(log) + HEAD_LEN, frame->len) == frame->crc;
+	if (!has(log, HEAD_LEN) || !frame_head(window(log), frame) ||
+	    !has(log, (size_t)HEAD_LEN + frame->len))
+		return false;
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+	return true;
+#endif
+	return frame_crc(window(log), window(log) + HEAD_LEN, frame->len) == frame->crc;
 }
 
 /* Go to the next frame, over what is none. False at the end. */
