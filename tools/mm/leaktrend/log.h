@@ -18,7 +18,8 @@
  * each time a program goes on with the file. Full frames stand alone; a delta is
  * against the frame before it. Both carry stacks that were not in the file since
  * the last 'H', so that a reader that lost its place collects stacks from frames
- * it cannot use otherwise. What is in the payloads is told in log.c.
+ * it cannot use otherwise. What is in the payloads is told in
+ * log_code.h.
  *
  * A frame is written with one write(), and taken back if that fails. So what can
  * be wrong after a crash is the end of the file. It is dropped when reading, and
@@ -48,8 +49,8 @@ struct log_reader *log_open_memory(const char *name, const void *data, size_t le
 
 /*
  * log_next() - The next snapshot. It belongs to the reader, and stays as it is
- * until the next call, and after the last one; snapshot_copy() keeps it (stacks are shared, so this is
- * cheap). @snap->epoch counts epochs from 0, boots included.
+ * until the next call, and after the last one; snapshot_copy() keeps it (stacks
+ * are shared, so this is cheap). @snap->epoch counts epochs from 0, boots included.
  * Returns 1, 0 at the end, -1 if it cannot go on. Damage is no failure: what
  * cannot be read is left out, see log_damage().
  */
@@ -95,9 +96,31 @@ struct log_writer *log_append(const char *path, const struct host *host, uint64_
  */
 int log_write(struct log_writer *log, const struct snapshot *snap, struct err *err);
 
+/*
+ * log_has() - Whether the file had this round of this boot, or a later one of the
+ * epoch, before it was gone on with.
+ */
+bool log_has(const struct log_writer *log, const struct host *host, uint32_t clears,
+	     uint32_t rounds);
+
 /* log_size() - Bytes in the file. */
 uint64_t log_size(const struct log_writer *log);
 int log_finish(struct log_writer *log, struct err *err);
+
+/* log_knows_stack() - Whether the stack of @site need not be read again. */
+bool log_knows_stack(const struct log_writer *log, const struct site *site);
+
+/* log_empty() - Whether no round is in the file. */
+bool log_empty(const struct log_writer *log);
+
+/* log_moved() - Whether the file has another name by now, or none. */
+bool log_moved(const struct log_writer *log);
+
+/*
+ * log_rotate() - Rename FILE, which nobody writes to, to FILE.1, FILE.1 to FILE.2 and
+ * so on. With @keep not 0 those from FILE.@keep + 1 on are removed.
+ */
+int log_rotate(const char *path, uint64_t keep, struct err *err);
 
 /*
  * For the fuzzer: the payload of a frame, inflated, against what @snap has (zeroed

@@ -350,6 +350,12 @@ void site_copy(struct site *to, const struct site *from)
 	}
 }
 
+void site_drop_evidence(struct site *site)
+{
+	evidence_free(site->evidence);
+	site->evidence = NULL;
+}
+
 void site_free(struct site *site)
 {
 	free(site->cache);

@@ -171,6 +171,7 @@ struct site {
 
 struct evidence *site_evidence(struct site *site);	/* Made if there is none. */
 struct trend *site_trend(struct site *site);		/* The same. */
+void site_drop_evidence(struct site *site);
 
 /* site_path() - "slab kmalloc-64 f1;f2;f3", NULL without stack. To be freed. */
 char *site_path(const struct site *site);

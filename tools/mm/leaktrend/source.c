@@ -293,34 +293,64 @@ static int parse_optional(const struct debugfs *dfs, const char *name, struct sn
 	return there ? parse_debugfs(dfs, name, snap, parse, err) : 0;
 }
 
-int debugfs_snapshot(struct debugfs *dfs, unsigned int what, struct snapshot *snap,
-		     struct err *err)
+static int read_status(struct debugfs *dfs, struct snapshot *snap, struct err *err)
 {
-	struct pairs clears = {};
-	struct buf text = {};
-	uint64_t nr;
-
 	if (parse_debugfs(dfs, "leaktrend/status", snap, parse_status, err))
 		return -1;
 	snprintf(dfs->state, sizeof(dfs->state), "%s", pairs_get(&snap->status, "state"));
+	return 0;
+}
+
+/* 0 if a copy lacks it. */
+static uint32_t read_clears(const struct debugfs *dfs)
+{
+	struct pairs pairs = {};
+	struct buf text = {};
+	uint64_t nr = 0;
+	struct err err;
+
+	if (!debugfs_read(dfs, "leaktrend/clear", &text, &err) &&
+	    !parse_value(&(struct input){ "clear", buf_str(&text), text.len }, &pairs, "clear", &err))
+		pairs_u64(&pairs, "clear", &nr);
+	buf_free(&text);
+	pairs_free(&pairs);
+	return nr;
+}
+
+int debugfs_progress(struct debugfs *dfs, uint32_t *rounds, uint32_t *clears, struct err *err)
+{
+	struct snapshot snap = {};
+	int ret = read_status(dfs, &snap, err);
+
+	*rounds = snap.rounds;
+	*clears = read_clears(dfs);
+	snapshot_free(&snap);
+	return ret;
+}
+
+int debugfs_stacks(const struct debugfs *dfs, struct snapshot *snap, struct err *err)
+{
+	return parse_optional(dfs, "leaktrend/trends", snap, parse_blocks, err) ||
+	       parse_optional(dfs, "page_owner_stacks/show_trends", snap, parse_page_owner, err) ?
+	       -1 : 0;
+}
+
+int debugfs_snapshot(struct debugfs *dfs, unsigned int what, struct snapshot *snap,
+		     struct err *err)
+{
+	if (read_status(dfs, snap, err))
+		return -1;
 	read_tunables(dfs, &snap->tunables);
 	read_vm(dfs, &snap->vm);
 	snap->time_ms = dfs->copy ? copy_time(dfs) : now_ms();
-	if (!debugfs_read(dfs, "leaktrend/clear", &text, err) &&
-	    !parse_value(&(struct input){ "clear", buf_str(&text), text.len }, &clears, "clear", err) &&
-	    pairs_u64(&clears, "clear", &nr))
-		snap->clears = nr;
-	buf_free(&text);
-	pairs_free(&clears);
+	snap->clears = read_clears(dfs);
 
 	if (strcmp(dfs->state, "on"))
 		return 0;
 	if ((what & READ_SITES) &&
 	    parse_debugfs(dfs, "leaktrend/sites", snap, parse_sites, err))
 		return -1;
-	if ((what & READ_STACKS) &&
-	    (parse_optional(dfs, "leaktrend/trends", snap, parse_blocks, err) ||
-	     parse_optional(dfs, "page_owner_stacks/show_trends", snap, parse_page_owner, err)))
+	if ((what & READ_STACKS) && debugfs_stacks(dfs, snap, err))
 		return -1;
 	/* Last, as it is the evidence of these that is looked at. */
 	if ((what & READ_SUSPECTS) &&

@@ -71,6 +71,15 @@ void debugfs_host(const struct debugfs *dfs, struct host *host);
 int debugfs_snapshot(struct debugfs *dfs, unsigned int what, struct snapshot *snap,
 		     struct err *err);
 
+/* debugfs_stacks() - What READ_STACKS reads, for a snapshot that has its sites. */
+int debugfs_stacks(const struct debugfs *dfs, struct snapshot *snap, struct err *err);
+
+/*
+ * debugfs_progress() - Which round the kernel has finished, and how often it was
+ * cleared. Sets @dfs->state.
+ */
+int debugfs_progress(struct debugfs *dfs, uint32_t *rounds, uint32_t *clears, struct err *err);
+
 /**
  * struct view_source - One snapshot to look at, from anywhere.
  * @snap: The newest. From a file the sites have the trend of the rounds before.

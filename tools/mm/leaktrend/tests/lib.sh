@@ -127,6 +127,12 @@ failed() {
 	fi
 }
 
+# json EXPRESSION: of OUT, as Python sees it.
+json() {
+	python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1" \
+		<<<"$OUT"
+}
+
 # columns TEXT: of the longest line.
 columns() {
 	wc -L <<<"$1"

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * mklog FILE DIR…: a recorded file of copies of debugfs, a round each.
+ * mklog --rounds FILE: the numbers of its rounds, a line each.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "log.h"
 #include "source.h"
+
+static int print_rounds(const char *path)
+{
+	const struct snapshot *snap;
+	struct log_reader *log;
+	struct err err;
+	int ret;
+
+	log = log_open(path, &err);
+	if (log) {
+		while ((ret = log_next(log, &snap, &err)) > 0)
+			printf("%u\n", snap->rounds);
+		log_close(log);
+		if (!ret)
+			return 0;
+	}
+	fprintf(stderr, "mklog: %s\n", err.text);
+	return 2;
+}
 
 int main(int argc, char **argv)
 {
@@ -14,6 +35,8 @@ int main(int argc, char **argv)
 	struct err err;
 	int i;
 
+	if (argc == 3 && !strcmp(argv[1], "--rounds"))
+		return print_rounds(argv[2]);
 	for (i = 2; i < argc; i++) {
 		struct snapshot snap = {};
 		struct debugfs dfs;

@@ -175,6 +175,11 @@ static void test_blocks(void)
 	    "blocks: stack");
 	snapshot_free(&snap);
 
+	tap(!parse(parse_blocks, TITLE "stack trace:\n f+0x1/0x2\nstack trace:\n g+0x1/0x2\n\n",
+		   &snap) && snap.nr == 1 && !strcmp(snap.site[0].stack->line[0], "g+0x1/0x2"),
+	    "blocks: the last of two stacks");
+	snapshot_free(&snap);
+
 	tap(!parse(parse_sites, HEADER "\n7 slab kernel 0x1f a_b NONE 99 98 97 0 95 94 1 2 3 4\n"
 		   "8 slab kernel 0x1f a_b NONE 1 1 1 1 1 1 1 1 1 1\n", &snap) &&
 	    !parse(parse_blocks, good, &snap) && snap.nr == 2 && snap.site[0].outstanding == 99 &&

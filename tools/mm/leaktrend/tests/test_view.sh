@@ -8,12 +8,6 @@
 
 last=$DATA/leak/12
 
-# json EXPRESSION: of OUT, as Python sees it.
-json() {
-	python3 -c 'import json, sys; d = json.load(sys.stdin); print(eval(sys.argv[1]))' "$1" \
-		<<<"$OUT"
-}
-
 # rows: lines of a table without its head.
 rows() {
 	tail -n +2 <<<"$OUT" | grep -v '^…'
