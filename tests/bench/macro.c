@@ -5,11 +5,10 @@
  * the same from run to run. Runs from a shell in the guest, linked statically.
  *
  *	macro work [module.ko]	a line per kind of work: "row=pipe min=… mean=… ops=…"
- *	macro files DIR [NAME…]	a line per file there: "file=sites bytes=… cycles=…"
+ *	macro files DIR NAME…	a line per file there: "file=sites bytes=… cycles=…"
  *	macro write FILE TEXT	"write=scan cycles=…"
  */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -281,33 +280,12 @@ static int read_file(const char *dir, const char *name)
 	return 0;
 }
 
-static int do_named(const char *dir, char **names)
+static int do_files(const char *dir, char **names)
 {
 	for (; *names; names++) {
 		if (read_file(dir, *names))
 			err(FAILED, "%s/%s", dir, *names);
 	}
-	return 0;
-}
-
-static int do_files(const char *path)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-
-	if (!dir)
-		err(FAILED, "%s", path);
-	while ((entry = readdir(dir))) {
-		struct stat st;
-
-		/* What can be read, and does not wait for something to happen. */
-		if (fstatat(dirfd(dir), entry->d_name, &st, 0) || !S_ISREG(st.st_mode) ||
-		    !(st.st_mode & 0400))
-			continue;
-		if (read_file(path, entry->d_name))
-			warn("%s/%s", path, entry->d_name);
-	}
-	closedir(dir);
 	return 0;
 }
 
@@ -334,10 +312,10 @@ int main(int argc, char **argv)
 		module = argv[2];
 		return do_work();
 	}
-	if (argc >= 3 && !strcmp(argv[1], "files"))
-		return argc == 3 ? do_files(argv[2]) : do_named(argv[2], argv + 3);
+	if (argc > 3 && !strcmp(argv[1], "files"))
+		return do_files(argv[2], argv + 3);
 	if (argc == 4 && !strcmp(argv[1], "write"))
 		return do_write(argv[2], argv[3]);
-	fprintf(stderr, "usage: macro work [module.ko] | files DIR [NAME…] | write FILE TEXT\n");
+	fprintf(stderr, "usage: macro work [module.ko] | files DIR NAME… | write FILE TEXT\n");
 	return FAILED;
 }
