@@ -287,6 +287,7 @@ static int status_show(struct seq_file *m, void *v)
 		[LT_MISSED_FREES]     = "missed_frees",
 	};
 	unsigned long taken, freed;
+	struct lt_governor_stats cost;
 	struct lt_engine_stats stats;
 	struct totals totals = {};
 	int i;
@@ -297,12 +298,16 @@ static int status_show(struct seq_file *m, void *v)
 	}
 
 	leaktrend_engine_stats(&stats);
+	leaktrend_governor_stats(&cost);
 	leaktrend_sample_counts(&taken, &freed);
 	add_up(&totals);
 
 	seq_printf(m, "state: %s\n", READ_ONCE(leaktrend_running) ? "on" : "standby");
 	seq_printf(m, "page_owner: %s\n", str_on_off(leaktrend_page_owner()));
 	seq_printf(m, "sample_rate: %llu\n", lt_param(sample_rate));
+	seq_printf(m, "effective_rate: %u\n", cost.rate);
+	seq_printf(m, "max_overhead: %llu\n", lt_param(max_overhead));
+	seq_printf(m, "overhead_permille: %u.%u\n", cost.ppm / 1000, cost.ppm / 100 % 10);
 	seq_printf(m, "interval_ms: %llu\n", lt_param(interval_ms));
 	seq_printf(m, "rounds: %u\n", stats.rounds);
 	seq_printf(m, "last_round_us: %u\n", stats.duration_us);

@@ -3,6 +3,7 @@
  * leaktrend: what its files share.
  *
  *   sampler.c  which allocations are sampled, and with what weight
+ *   governor.c	what that may cost
  *   table.c	the live samples of the slab allocator, by object address
  *   pages.c	the live samples of the page allocator, in page_ext
  *   site.c	the call paths, and what is outstanding at each
@@ -414,6 +415,7 @@ struct lt_params {
 	u64 elder_rounds;
 	u64 stack_depth;
 	u64 max_sites;
+	u64 max_overhead;
 };
 
 extern struct lt_params leaktrend_params;
@@ -445,7 +447,11 @@ int leaktrend_param_change(const struct lt_param_desc *desc, const char *text);
 
 /* sampler.c */
 
+/* Highest mean interval between samples. Weights of pages have room for it. */
+#define LT_MAX_RATE		1000000U
+
 void leaktrend_sampler_set_rate(void);
+void leaktrend_sampler_set_rate_here(void);
 void leaktrend_sampler_init(void);
 u32 leaktrend_sampler_take(enum lt_kind kind, u32 *random);
 bool leaktrend_enter(void);
@@ -464,6 +470,7 @@ void leaktrend_pages_round(void);
 
 int leaktrend_table_init(void);
 int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample);
+bool leaktrend_table_maybe(unsigned long object);
 struct lt_sample *leaktrend_table_remove(struct slab *slab, unsigned long object);
 void leaktrend_table_purge(void);
 unsigned long leaktrend_table_buckets(void);
@@ -637,6 +644,30 @@ u64 leaktrend_sample_variance(u32 weight);
 u64 leaktrend_page_weight(u32 rate, unsigned int order, u32 random);
 u32 leaktrend_page_share(u64 weight, unsigned int order, unsigned long i, u32 random);
 bool leaktrend_generation_in_slot(u32 round, u32 birth);
+
+/* By what the governor multiplies the interval between samples: fraction bits. */
+#define LT_FACTOR_SHIFT		8
+#define LT_FACTOR_ONE		(1U << LT_FACTOR_SHIFT)
+
+u32 leaktrend_govern(u32 factor, u64 spent_ns, u64 elapsed_ns, u32 budget_permille);
+
+/* governor.c */
+
+/**
+ * struct lt_governor_stats - What tracking costs.
+ * @rate: Mean interval between samples in force, the highest of all CPUs.
+ * @ppm:  Time spent on samples, in millionths of all CPU time.
+ */
+struct lt_governor_stats {
+	u32 rate;
+	u32 ppm;
+};
+
+u64 leaktrend_governor_begin(void);
+void leaktrend_governor_end(u64 begin);
+u32 leaktrend_governor_rate(int cpu, u32 rate);
+void leaktrend_governor_stats(struct lt_governor_stats *stats);
+void leaktrend_governor_init(void);
 
 /* ignore.c */
 

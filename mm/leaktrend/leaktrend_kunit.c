@@ -651,6 +651,113 @@ static void verdicts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, leaktrend_judge(&e, min_bytes, min_age), LT_LIKELY_LEAK);
 }
 
+static void governor(struct kunit *test)
+{
+	const u64 ms = NSEC_PER_MSEC;
+	const u32 one = LT_FACTOR_ONE;
+	u32 factor = one;
+	unsigned int i;
+
+	/* A budget of 1 %, of which 7/8 are aimed at: twice that. */
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(one, 1750 * NSEC_PER_USEC, 100 * ms, 10), 2 * one);
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(4 * one, 875 * NSEC_PER_USEC, 100 * ms, 10),
+			4 * one);
+	/* It rises no faster than this, were it all of the CPU. */
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(one, 7 * ms, 7 * ms, 10), 8 * one);
+	/* It falls no faster, either, and not below 1. */
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(80 * one, 0, 100 * ms, 10), 10 * one);
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(2 * one, 1, 100 * ms, 10), one);
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(one, 0, 100 * ms, 10), one);
+	/* From anywhere it is back in ten windows. */
+	factor = LT_MAX_RATE << LT_FACTOR_SHIFT;
+	for (i = 0; i < 10; i++)
+		factor = leaktrend_govern(factor, 0, 100 * ms, 10);
+	KUNIT_EXPECT_EQ(test, factor, one);
+	/* At the ends of the scale. */
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(one, U64_MAX, 1, 1), 8 * one);
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(LT_MAX_RATE << LT_FACTOR_SHIFT, U64_MAX, 0, 1),
+			LT_MAX_RATE << LT_FACTOR_SHIFT);
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(one, 0, 0, 1), one);
+	KUNIT_EXPECT_EQ(test, leaktrend_govern(one, 1, U64_MAX, 1000), one);
+}
+
+/**
+ * struct estimate - What is known of a run.
+ * @number:   Sum of the weights of live samples.
+ * @variance: Of @number, from the samples.
+ * @rate:     In force.
+ * @scale:    For it.
+ * @gap:      Allocations to skip.
+ */
+struct estimate {
+	u64 number;
+	u64 variance;
+	u32 rate;
+	u64 scale;
+	s64 gap;
+};
+
+static void change_rate(struct rnd_state *rnd, struct estimate *e, u32 rate)
+{
+	e->rate = rate;
+	e->scale = leaktrend_gap_scale(rate);
+	e->gap = leaktrend_gap_draw(e->scale, prandom_u32_state(rnd));
+}
+
+/* @nr allocations, of which every third is freed at once. */
+static void allocate(struct rnd_state *rnd, struct estimate *e, u32 nr)
+{
+	s64 left = nr;
+
+	while (e->gap < left) {
+		left -= e->gap + 1;
+		if (left % 3) {
+			e->number += e->rate;
+			e->variance += leaktrend_sample_variance(e->rate);
+		}
+		e->gap = leaktrend_gap_draw(e->scale, prandom_u32_state(rnd));
+	}
+	e->gap -= left;
+}
+
+/*
+ * What the governor does to estimates: the rate changes by 100 and back, now when a
+ * sample has just been taken, now in the middle of a gap. The mean of many runs must be
+ * the truth, and the truth must be within one standard error in 68 % of them and within
+ * two in 95 %; of 200 runs that is 136 +- 7 and 191 +- 3, and four times that is allowed.
+ */
+static void estimates_when_rates_change(struct kunit *test)
+{
+	const u32 runs = 200, steps = 20, nr = 15000;
+	const s64 truth = (s64)steps * nr * 2 / 3;
+	u32 run, step, within_one = 0, within_two = 0;
+	u64 all_variance = 0;
+	s64 sum = 0;
+
+	for (run = 0; run < runs; run++) {
+		struct estimate e = {};
+		struct rnd_state rnd;
+		s64 off, error;
+
+		prandom_seed_state(&rnd, 4711 + run);
+		for (step = 0; step < steps; step++) {
+			change_rate(&rnd, &e, step % 4 == 3 ? 1000 : 10);
+			allocate(&rnd, &e, nr);
+		}
+		off = abs((s64)e.number - truth);
+		error = int_sqrt64(e.variance);
+		sum += (s64)e.number - truth;
+		all_variance += e.variance;
+		within_one += off <= error;
+		within_two += off <= 2 * error;
+	}
+	KUNIT_EXPECT_LE_MSG(test, abs(sum), 4 * (s64)int_sqrt64(all_variance),
+			    "the sum of %u runs is off by %lld", runs, sum);
+	KUNIT_EXPECT_GE(test, within_one, 136U - 28);
+	KUNIT_EXPECT_LE(test, within_one, 136U + 28);
+	KUNIT_EXPECT_GE(test, within_two, 191U - 12);
+}
+
 static void grown_since(struct kunit *test)
 {
 	static const struct {
@@ -1040,6 +1147,8 @@ static struct kunit_case leaktrend_cases[] = {
 	KUNIT_CASE(generation_slot_edges),
 	KUNIT_CASE(overflow),
 	KUNIT_CASE(growth),
+	KUNIT_CASE(governor),
+	KUNIT_CASE(estimates_when_rates_change),
 	KUNIT_CASE(grown_since),
 	KUNIT_CASE(pace),
 	KUNIT_CASE(verdicts),

@@ -292,6 +292,7 @@ noinline void __leaktrend_page_alloc(struct page *page, unsigned int order,
 				     gfp_t gfp, bool nolock, unsigned long caller)
 {
 	u32 random, rate = leaktrend_sampler_take(LT_KIND_PAGE, &random);
+	u64 begin;
 
 	if (!rate || !READ_ONCE(leaktrend_running))
 		return;
@@ -313,7 +314,9 @@ noinline void __leaktrend_page_alloc(struct page *page, unsigned int order,
 		leaktrend_count(LT_SKIPPED_NESTED);
 		return;
 	}
+	begin = leaktrend_governor_begin();
 	track(page, order, gfp, caller, rate, random);
+	leaktrend_governor_end(begin);
 	leaktrend_leave();
 }
 
@@ -341,6 +344,7 @@ static void remove_owned(struct page_ext *page_ext, unsigned int order, u32 roun
 noinline void __leaktrend_page_free(struct page *page, unsigned int order)
 {
 	struct page_ext *page_ext = page_ext_get(page);
+	u64 begin;
 	u32 round;
 
 	if (!page_ext)
@@ -348,10 +352,13 @@ noinline void __leaktrend_page_free(struct page *page, unsigned int order)
 
 	/* Under the RCU lock of page_ext_get(), see leaktrend_site_free(). */
 	round = READ_ONCE(leaktrend_round);
-	if (leaktrend_page_owner())
+	if (leaktrend_page_owner()) {
 		remove_owned(page_ext, order, round);
-	else if (unlikely(*leaktrend_page_word(page_ext) & WORD_SAMPLED))
+	} else if (unlikely(*leaktrend_page_word(page_ext) & WORD_SAMPLED)) {
+		begin = leaktrend_governor_begin();
 		remove_samples(page, order, round);
+		leaktrend_governor_end(begin);
+	}
 	page_ext_put(page_ext);
 }
 

@@ -27,6 +27,7 @@ struct lt_params leaktrend_params __read_mostly = {
 	.elder_rounds	= 4,
 	.stack_depth	= 32,
 	.max_sites	= 10000,
+	.max_overhead	= 10,
 };
 
 /*
@@ -102,7 +103,7 @@ static const struct kernel_param_ops param_ops = {
 		__VA_ARGS__						\
 	}
 
-LT_PARAM(sample_rate, 1, 1000000, .changed = leaktrend_sampler_set_rate);
+LT_PARAM(sample_rate, 1, LT_MAX_RATE, .changed = leaktrend_sampler_set_rate);
 LT_PARAM(interval_ms, 10, 24 * 60 * 60 * 1000,
 	 .changed = leaktrend_engine_interval_changed);
 LT_PARAM(min_rounds, 2, LT_RING - 1);
@@ -111,6 +112,7 @@ LT_PARAM(min_age_ms, 0, 30ULL * 24 * 60 * 60 * 1000);
 LT_PARAM(elder_rounds, 1, LT_RING - 1);
 LT_PARAM(stack_depth, 1, LT_MAX_STACK_DEPTH);
 LT_PARAM(max_sites, 1, LT_MAX_SITES);
+LT_PARAM(max_overhead, 0, 1000, .changed = leaktrend_sampler_set_rate);
 
 /* Not in sysfs: at run time they are in debugfs. */
 #define LT_BOOT_PARAM(_name)						\
@@ -124,6 +126,7 @@ LT_BOOT_PARAM(min_age_ms);
 LT_BOOT_PARAM(elder_rounds);
 LT_BOOT_PARAM(stack_depth);
 LT_BOOT_PARAM(max_sites);
+LT_BOOT_PARAM(max_overhead);
 
 const struct lt_param_desc * const leaktrend_param_descs[] = {
 	&param_sample_rate,
@@ -134,6 +137,7 @@ const struct lt_param_desc * const leaktrend_param_descs[] = {
 	&param_elder_rounds,
 	&param_stack_depth,
 	&param_max_sites,
+	&param_max_overhead,
 };
 
 const unsigned int leaktrend_nr_params = ARRAY_SIZE(leaktrend_param_descs);

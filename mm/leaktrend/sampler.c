@@ -76,7 +76,7 @@ static void set_rate(int cpu)
 	for (kind = 0; kind < LT_NR_KINDS; kind++) {
 		struct sampler *sampler = &per_cpu(samplers, cpu)[kind];
 
-		sampler->rate = lt_param(sample_rate);
+		sampler->rate = leaktrend_governor_rate(cpu, lt_param(sample_rate));
 		/* What page_owner knows need not be estimated. */
 		if (kind == LT_KIND_PAGE && leaktrend_page_owner())
 			sampler->rate = 1;
@@ -86,9 +86,19 @@ static void set_rate(int cpu)
 	}
 }
 
-static void set_rate_here(void *unused)
+/**
+ * leaktrend_sampler_set_rate_here() - Let a new rate take effect on this CPU.
+ *
+ * Context: Interrupts off.
+ */
+void leaktrend_sampler_set_rate_here(void)
 {
 	set_rate(smp_processor_id());
+}
+
+static void set_rate_here(void *unused)
+{
+	leaktrend_sampler_set_rate_here();
 }
 
 /**
@@ -316,6 +326,7 @@ noinline void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
 {
 	u32 random, weight = leaktrend_sampler_take(LT_KIND_SLAB, &random);
 	bool entered;
+	u64 begin;
 
 	if (!weight || !object || !READ_ONCE(leaktrend_running))
 		return;
@@ -345,9 +356,32 @@ noinline void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
 	}
 	/* page_owner is to see our pages with their stacks; its sites are exact. */
 	entered = !leaktrend_page_owner() && leaktrend_enter();
+	begin = leaktrend_governor_begin();
 	track(s, object, gfp, caller, weight);
+	leaktrend_governor_end(begin);
 	if (entered)
 		leaktrend_leave();
+}
+
+static void untrack(struct slab *slab, unsigned long object)
+{
+	struct lt_sample *sample;
+	struct lt_amount amount;
+
+	/*
+	 * One section from the table to the counters, so that the round that decides
+	 * where it counts is not an old one.
+	 */
+	rcu_read_lock();
+	sample = leaktrend_table_remove(slab, object);
+	if (sample) {
+		leaktrend_sample_amount(sample, &amount);
+		leaktrend_site_free(sample->site, &amount, READ_ONCE(leaktrend_round));
+	}
+	rcu_read_unlock();
+
+	if (sample)
+		leaktrend_sample_free(sample);
 }
 
 noinline void __leaktrend_slab_free(struct slab *slab, void **p, int objects)
@@ -356,24 +390,13 @@ noinline void __leaktrend_slab_free(struct slab *slab, void **p, int objects)
 
 	for (i = 0; i < objects; i++) {
 		unsigned long object = (unsigned long)kasan_reset_tag(p[i]);
-		struct lt_sample *sample;
-		struct lt_amount amount;
+		u64 begin;
 
-		/*
-		 * One section from the table to the counters, so that the round
-		 * that decides where it counts is not an old one.
-		 */
-		rcu_read_lock();
-		sample = leaktrend_table_remove(slab, object);
-		if (sample) {
-			leaktrend_sample_amount(sample, &amount);
-			leaktrend_site_free(sample->site, &amount,
-					    READ_ONCE(leaktrend_round));
-		}
-		rcu_read_unlock();
-
-		if (sample)
-			leaktrend_sample_free(sample);
+		if (!leaktrend_table_maybe(object))
+			continue;
+		begin = leaktrend_governor_begin();
+		untrack(slab, object);
+		leaktrend_governor_end(begin);
 	}
 }
 
@@ -381,6 +404,7 @@ void __init leaktrend_sampler_init(void)
 {
 	int cpu;
 
+	leaktrend_governor_init();
 	for_each_possible_cpu(cpu)
 		prandom_seed_state(&per_cpu(random_state, cpu),
 				   get_random_u64());

@@ -346,6 +346,29 @@ enum lt_verdict leaktrend_judge(const struct lt_evidence *e, u64 min_bytes,
 	}
 }
 
+/**
+ * leaktrend_govern() - By what is the interval between samples to be multiplied?
+ * @factor:	     What it was multiplied by in a window of time, in LT_FACTOR_ONE.
+ * @spent_ns:	     What the samples of that window have cost.
+ * @elapsed_ns:	     How long it was.
+ * @budget_permille: What may be spent, in thousandths.
+ *
+ * What samples cost is proportional to their number, so that the factor follows from
+ * what was spent. Seven eighths of the budget are aimed at, for the number of samples
+ * varies. It does not change by more than 8, as what a single sample or none has cost in
+ * a short time says little.
+ *
+ * Return: The factor for the next window, at least LT_FACTOR_ONE.
+ */
+u32 leaktrend_govern(u32 factor, u64 spent_ns, u64 elapsed_ns, u32 budget_permille)
+{
+	u64 aim_ns = mul_u64_u64_div_u64(elapsed_ns, 7ULL * budget_permille, 8 * 1000);
+	u64 next = div64_u64(factor * min(spent_ns, U32_MAX), max(aim_ns, 1ULL));
+
+	next = clamp(next, factor / 8ULL, factor * 8ULL);
+	return clamp(next, LT_FACTOR_ONE, (u64)LT_MAX_RATE << LT_FACTOR_SHIFT);
+}
+
 static int cmp_s64(const void *a, const void *b)
 {
 	s64 x = *(const s64 *)a, y = *(const s64 *)b;

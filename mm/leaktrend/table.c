@@ -134,7 +134,7 @@ static void unlink_sample(struct slab *slab, struct hlist_head *bucket,
 	page_ext = object_page_ext(sample->object);
 	word = page_word(page_ext);
 	if (!WARN_ON_ONCE(!word)) {
-		/* Pairs with the lockless read in leaktrend_table_remove(). */
+		/* Pairs with the lockless read in leaktrend_table_maybe(). */
 		WRITE_ONCE(*word, *word & ~cell_bit(sample->object));
 		if (!*word && !slab_has_samples(slab))
 			clear_bit(LEAKTREND_SLAB_SAMPLED, &slab->flags.f);
@@ -215,6 +215,27 @@ int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample)
 }
 
 /**
+ * leaktrend_table_maybe() - May an object that dies be sampled?
+ * @object: Its address, without KASAN tag.
+ *
+ * Without a lock: if it is sampled its bit was set before it had an owner and stays
+ * until that is over. Other bits may change as we look.
+ *
+ * Context: Any.
+ * Return: false if it is not.
+ */
+bool leaktrend_table_maybe(unsigned long object)
+{
+	struct page_ext *page_ext = object_page_ext(object);
+	u64 *word = page_word(page_ext);
+	bool maybe = word && (READ_ONCE(*word) & cell_bit(object));
+
+	if (page_ext)
+		page_ext_put(page_ext);
+	return maybe;
+}
+
+/**
  * leaktrend_table_remove() - Take out the sample of an object that dies.
  * @slab:   Its slab.
  * @object: Its address, without KASAN tag.
@@ -225,29 +246,10 @@ int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample)
  */
 struct lt_sample *leaktrend_table_remove(struct slab *slab, unsigned long object)
 {
-	struct lt_sample *sample = NULL;
-	struct hlist_head *bucket;
-	struct page_ext *page_ext;
+	unsigned int shard = shard_of(slab);
+	struct hlist_head *bucket = bucket_of(shard, object);
+	struct lt_sample *sample;
 	unsigned long flags;
-	unsigned int shard;
-	bool maybe;
-	u64 *word;
-
-	/*
-	 * Without the lock: if this object is sampled its bit was set before it
-	 * had an owner and stays until we clear it. Other bits may change as we
-	 * look.
-	 */
-	page_ext = object_page_ext(object);
-	word = page_word(page_ext);
-	maybe = word && (READ_ONCE(*word) & cell_bit(object));
-	if (page_ext)
-		page_ext_put(page_ext);
-	if (!maybe)
-		return NULL;
-
-	shard = shard_of(slab);
-	bucket = bucket_of(shard, object);
 
 	raw_spin_lock_irqsave(&shards[shard].lock, flags);
 	sample = find_sample(bucket, object);

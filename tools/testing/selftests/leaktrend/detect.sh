@@ -135,6 +135,37 @@ test_three_rules() {
 	result "size, age and growth"
 }
 
+# A site that has been large for long, and grows a little: what was there before does not
+# count. (Thread stacks were called a leak for two more of them.)
+test_large_before() {
+	local round verdict
+
+	detector 64K 1
+	# 2000 objects of 64 bytes, twice as much as a leak must be, and at rest.
+	job_start "count=2000 lose=1/1" || unmet "cannot start a job"
+	job_wait "$JOB"
+	scan 20
+	for ((round = 1; round <= 16; round++)); do
+		job_start "count=20 lose=1/1" || unmet "cannot start a job"
+		job_wait "$JOB"
+		scan
+		verdict=$(verdict leaktrend_test_leak_a)
+		want_true "LIKELY_LEAK by $((20 * round)) objects" [ "$verdict" != LIKELY_LEAK ] || break
+	done
+	want "verdict" "$verdict" GROWING
+	want_true "size is not missing" grep -q "^missing : size ([0-9]* of 65536 bytes)" \
+		<<<"$(site_block "$(sites_in suspects leaktrend_test_leak_a)" suspects)"
+	# As much as a leak must be, and then it is one.
+	for ((round = 1; round <= 10; round++)); do
+		job_start "count=100 lose=1/1" || unmet "cannot start a job"
+		job_wait "$JOB"
+		scan
+	done
+	want "verdict in the end" "$(verdict leaktrend_test_leak_a)" LIKELY_LEAK
+	drop_load
+	result "what has grown, not what is there"
+}
+
 # A tenth of a busy site's objects is lost; rounds come by themselves.
 test_field_case() {
 	local per_hour leak got found=''
@@ -431,10 +462,11 @@ test_settles() {
 
 lt_require
 
-ktap_set_plan 17
+ktap_set_plan 18
 test_leak 1 200 2000
 test_leak 100 2500 10000
 test_three_rules
+test_large_before
 test_field_case
 test_under_churn
 test_burst 1 5000

@@ -22,9 +22,11 @@ min_bytes 8388608 0 4611686018427387904
 min_age_ms 3600000 0 2592000000
 elder_rounds 4 1 31
 stack_depth 32 1 64
-max_sites 10000 1 131072"
+max_sites 10000 1 131072
+max_overhead 10 0 1000"
 
-STATUS_KEYS="state page_owner sample_rate interval_ms rounds last_round_us last_round_sites
+STATUS_KEYS="state page_owner sample_rate effective_rate max_overhead overhead_permille
+interval_ms rounds last_round_us last_round_sites
 samples_live samples_taken samples_freed sites max_sites suspects outstanding_objects
 outstanding_bytes pages_counted pages_kernel pages_user pages_page_table pages_slab
 dropped_memory dropped_stack dropped_sites skipped_nested skipped_kfence
@@ -194,6 +196,8 @@ test_status() {
 		last=$at
 		case $key in
 		state | page_owner | pages_counted) ;;
+		overhead_permille)
+			want_true "$key: $(status_get $key)" grep -qE "^$key: [0-9]+\.[0-9]$" "$LT/status" ;;
 		*) want_true "$key: $(status_get "$key")" grep -qE "^$key: [0-9]+$" "$LT/status" ;;
 		esac
 	done
@@ -259,7 +263,7 @@ bad_blocks() {
 			time = "[0-9]+\\.[0-9][0-9][0-9] s"
 			form[8] = "^held    : (no growth|growth of (low-water mark|elders|" \
 				  "low-water mark and elders) over [0-9]+( x [0-9]+)? rounds, " \
-				  "since " time " ago)(; size)?(; age)?(; error)?" \
+				  "by [0-9]+ bytes since " time " ago)(; size)?(; age)?(; error)?" \
 				  "(; reclaim ran)?$"
 			form[9] = "^oldest  : " time "$"
 			form[10] = "^survive : [0-9]+ of [0-9]+ generations$"
@@ -594,6 +598,7 @@ while read -r name default min max; do
 	test_tunable "$name" "$default" "$min" "$max"
 done <<<"$LIMITS"
 set_tunable interval_ms $NEVER_MS
+set_tunable max_overhead 0
 set_tunable sample_rate 1
 test_suffixes
 test_enable

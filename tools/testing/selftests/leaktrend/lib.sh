@@ -4,8 +4,8 @@
 # What the leaktrend selftests share. Sourced, never run.
 #
 # A test calls lt_require first: it skips when something is missing, loads the
-# test module and puts tracking into a known state: on, rate 1, rounds only
-# when written to "scan". Whatever was changed is put back on exit.
+# test module and puts tracking into a known state: on, rate 1 whatever it
+# costs, rounds only when written to "scan". Whatever was changed is put back on exit.
 
 DIR="$(dirname "$(readlink -f "$0")")"
 # shellcheck source=../kselftest/ktap_helpers.sh
@@ -19,7 +19,7 @@ LT=$DEBUGFS/leaktrend
 MOD=$DEBUGFS/leaktrend_test
 KFENCE=/sys/module/kfence/parameters/sample_interval
 TUNABLES="sample_rate interval_ms min_rounds min_bytes min_age_ms elder_rounds stack_depth
-max_sites"
+max_sites max_overhead"
 # Longer than any test runs.
 NEVER_MS=86400000
 # The last job and site read.
@@ -128,6 +128,8 @@ lt_require() {
 	echo clear >"$LT/ignore"
 	set_tunable interval_ms $NEVER_MS
 	set_tunable sample_rate 1
+	# Or else it is not the rate in force.
+	set_tunable max_overhead 0
 	echo 1 >"$LT/enable" || ktap_exit_fail_msg "cannot enable tracking"
 	clear_all
 }
