@@ -139,16 +139,20 @@ static noinline u64 row_page_9(unsigned int n)
 	return row_pages(n, 9);
 }
 
-/* A pair is 16 pages. */
+/* A pair is 16 pages. The allocator may give less at once. */
 static noinline u64 row_pages_bulk_16(unsigned int n)
 {
 	struct page *pages[BULK];
 	cycles_t begin = get_cycles();
-	unsigned int i, nr;
+	unsigned int i, nr, before;
 
 	while (n--) {
 		memset(pages, 0, sizeof(pages));
-		nr = alloc_pages_bulk(GFP_KERNEL, BULK, pages);
+		nr = 0;
+		do {
+			before = nr;
+			nr = alloc_pages_bulk(GFP_KERNEL, BULK, pages);
+		} while (nr < BULK && nr > before);
 		for (i = 0; i < nr; i++)
 			__free_page(pages[i]);
 	}
