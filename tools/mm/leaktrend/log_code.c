@@ -18,7 +18,7 @@ void put_u(struct buf *out, uint64_t v)
 
 void put_s(struct buf *out, int64_t v)
 {
-	put_u(out, ((uint64_t)v << 1) ^ (uint64_t)(v >> 63));
+	put_u(out, ((uint64_t)v << 1) ^ -(uint64_t)(v < 0));
 }
 
 void put_text(struct buf *out, const char *text)

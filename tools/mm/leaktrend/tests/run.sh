@@ -6,7 +6,7 @@
 #
 # usage: tests/run.sh [NAME…]	those in test_NAME.sh and test_NAME.c only
 #
-# Environment: OUTPUT (where make has put the programs), VALGRIND=1.
+# Environment: OUTPUT (where make has put the programs), VALGRIND=1, JOBS (at once).
 
 set -u
 cd "$(dirname "$0")" || exit 2
@@ -50,14 +50,18 @@ trap 'rm -rf "$scratch"' EXIT
 RECORDED=$scratch/recorded
 "${BUILT}tests/mklog" "$RECORDED" "$DATA"/leak/* "$DATA/orphan" || exit 2
 
-# number OUTPUT-OF-A-PROGRAM: its cases as ours.
+# number <CASES: as ours, whatever numbers they have.
 number() {
 	local line
 
 	while IFS= read -r line; do
 		case $line in
-		"ok - "*) ok "${line#ok - }" ;;
-		"not ok - "*) not_ok "${line#not ok - }" ;;
+		"ok "*" # SKIP "*)
+			line=${line#* - }
+			skip "${line#* # SKIP }" "${line% # SKIP *}"
+			;;
+		"ok "*) ok "${line#*- }" ;;
+		"not ok "*) not_ok "${line#*- }" ;;
 		*) printf '%s\n' "$line" ;;
 		esac
 	done
@@ -84,25 +88,37 @@ wanted() {
 	return 1
 }
 
+# one FILE: a test; its cases are numbered later. Says at the end that it got there.
+one() {
+	local file=$1
+
+	SCRATCH=$scratch/$file
+	echo "# $file"
+	case $file in
+	*.c) program "$name" ;;
+	# shellcheck source=/dev/null
+	*.sh) . "./$file" ;;
+	esac
+	echo "# end"
+}
+
+# Tests wait a lot, and do not get into each other's way.
+jobs=${JOBS:-$(nproc)}
 echo "TAP version 13"
-for file in test_*; do
+files=()
+for file in test_*.c test_*.sh; do
 	name=${file#test_}
 	name=${name%.*}
 	wanted "$name" "$@" || continue
-	SCRATCH=$scratch/$file
-	case $file in
-	*.c)
-		mkdir "$SCRATCH"
-		echo "# $file"
-		program "$name"
-		;;
-	*.sh)
-		mkdir "$SCRATCH"
-		echo "# $file"
-		# shellcheck source=/dev/null
-		. "./$file"
-		;;
-	esac
+	files+=("$file")
+	mkdir "$scratch/$file"
+	while (($(jobs -rp | wc -l) >= jobs)); do wait -n; done
+	one "$file" >"$scratch/$file.tap" &
+done
+wait
+for file in "${files[@]}"; do
+	number < <(sed '$d' "$scratch/$file.tap")
+	[[ $(tail -n 1 "$scratch/$file.tap") == "# end" ]] || not_ok "$file: ends before its end"
 done
 echo "1..$COUNT"
 echo "# $((COUNT - FAILED)) passed, $FAILED failed"

@@ -4,6 +4,8 @@
 # What is installed, and that manual page and completion tell what the tool does.
 
 top=$DATA/../..
+# It is asked for help only, which test_view does as well.
+WRAP=()
 
 # options COMMAND: long ones of its help, with what it calls their values.
 options() {

@@ -384,7 +384,7 @@ static void make_sites(struct snapshot *snap, uint32_t nr)
 
 		site->number = i;
 		site->stack_id = 0x10000 + draw(1 << 24);
-		snprintf(cache, sizeof(cache), "kmalloc-%u", 8 << draw(10));
+		snprintf(cache, sizeof(cache), "kmalloc-%u", 8U << draw(10));
 		site->cache = xstrdup(cache);
 		site->outstanding = 100 + 100 * draw(300);
 		site->bytes = site->outstanding * (8 << draw(10));
