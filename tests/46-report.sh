@@ -8,7 +8,8 @@ scratch_dir
 need "a browser is installed" scripts/setup browser
 tool=$SCRATCH/tool
 need "the tool builds" make -s -C tools/mm/leaktrend O="$tool" all "$tool/tests/mklog"
-data=tools/mm/leaktrend/tests/data
+data=$SCRATCH/data
+need "there is data" tools/mm/leaktrend/tests/data.sh "$data"
 need "a file is recorded" "$tool/tests/mklog" "$SCRATCH/log" "$data"/leak/* "$data/orphan"
 need "the page is made" "$tool/leaktrend" report "$SCRATCH/log" --html "$SCRATCH/page.html"
 

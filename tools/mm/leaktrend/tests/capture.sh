@@ -87,5 +87,6 @@ rmmod leaktrend_test
 echo 1 >$lt/scan
 # shellcheck disable=SC2086 # words
 copy "$out/orphan" status sites suspects trends $control
-# A patch cannot carry empty files.
+# A patch cannot carry empty files, and git minds empty lines at the end of one.
 find "$out" -type f -empty -delete
+find "$out" -type f -exec sed -i '${/^$/d}' {} +

@@ -14,7 +14,6 @@ cd "$(dirname "$0")" || exit 2
 
 BUILT=${OUTPUT:-$PWD/../}
 TOOL=${BUILT}leaktrend
-DATA=$PWD/data
 COUNT=0
 FAILED=0
 WRAP=()
@@ -33,6 +32,8 @@ fi
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+DATA=$scratch/data
+./data.sh "$DATA" || exit 2
 
 # What the kernel says of the leak in the last of these rounds, and as the tool has to
 # show it, for a pattern.
