@@ -9,7 +9,7 @@ unexport CMD APPEND
 MAKEOVERRIDES :=
 export VERSION KERNEL CONFIG TREE CPUS MEM TIMEOUT ACCEL KIMAGE EXTRA OUT LOG NOPARAMS JOBS
 
-.PHONY: help setup fetch apply build verify patches shell vm demo test test-full export clean distclean
+.PHONY: help setup fetch apply build verify patches shell vm demo test test-full bench export clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,10 @@ test: ## run all tests, or some: T='boot series'
 
 test-full: ## run all tests, those that compile further kernels included
 	@FULL=1 tests/run
+
+bench: fetch ## count what tracking costs, in instructions, and compare it with other kernels and detectors
+	@scripts/setup build
+	@tests/bench/leaktrend
 
 clean: ## remove objects and results, keep sources and the compiler cache
 	rm -rf build/*/out-* build/test build/vm

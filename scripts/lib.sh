@@ -108,18 +108,23 @@ copy_tree() {
 # select_build: from TREE= (work, base, or a test's own) and CONFIG= to
 #   SRC  the source   OBJ  objects, inside of the source: the kernel then uses
 # relative paths, and all trees share what the compiler cache has.
+# CONFIG=a+b is b laid over a.
 # shellcheck disable=SC2034 # used by those who source this
 select_build() {
+	local fragment
+
 	CONFIG=${CONFIG:-x86_64}
 	TREE=${TREE:-work}
-	[[ -f $ROOT/tests/configs/$CONFIG.config ]] ||
-		die_usage "CONFIG=$CONFIG: no tests/configs/$CONFIG.config; there are: $(cd "$ROOT/tests/configs" && echo *.config)"
+	for fragment in ${CONFIG//+/ }; do
+		[[ -f $ROOT/tests/configs/$fragment.config ]] ||
+			die_usage "CONFIG=$CONFIG: no tests/configs/$fragment.config; there are: $(cd "$ROOT/tests/configs" && echo *.config)"
+	done
 	case $TREE in
 	work) SRC=$WORK ;;
 	base) SRC=$BASE ;;
 	*) SRC=$BUILD/$TREE-$NAME ;;
 	esac
-	OBJ=$SRC/out-$CONFIG
+	OBJ=$SRC/out-${CONFIG//+/-}
 }
 
 # lock NAME: one at a time; others wait. Held until the script ends.

@@ -125,6 +125,7 @@ need "the fuzzer builds" "$cc" -O1 -g -fsanitize=address,undefined -fno-sanitize
 for f in "" n mc H h f p pH o 5 4d sct; do
 	"$SCRATCH/gen" -s 3 -n 100 -k 40 -w "$f" >"$SCRATCH/seed.${f:-plain}"
 done
+sed 's/$/\r/' "$SCRATCH/seed.mc" >"$SCRATCH/seed.crlf"
 printf ' func_a+0x1/0x2\nhandle: 1\nnr_base_pages: 5\nclass: kernel\ntrend: [1, 2]\n\n# no suspects\n' >"$SCRATCH/seed.trends"
 check "${FUZZ_RUNS:-3000} damaged dumps" \
 	"$SCRATCH/fuzz" -s "${SEED:-1}" -n "${FUZZ_RUNS:-3000}" -o "$BUILD/page_owner_sort.fail" "$SCRATCH"/seed.*

@@ -116,7 +116,9 @@ patched_sort=$WORK/out-x86_64/bin/page_owner_sort
 base_sort=$SCRATCH/base_sort
 sed 's/^\tcase COMP_NO_FLAG:$/&\n\t\tif (sc.size)\n\t\t\tbreak;/' "$BASE/tools/mm/page_owner_sort.c" >"$SCRATCH/mended.c"
 need "page_owner_sort of the unpatched kernel builds" "${CC:-gcc}" -O2 -w -o "$base_sort" "$SCRATCH/mended.c"
-dump=$SCRATCH/base/page_owner
+# And it takes what is said of memory cgroups and migration for a part of the stack.
+dump=$SCRATCH/dump
+grep -vE '^(Charged|Page has been migrated|Slab cache page)' "$SCRATCH/base/page_owner" >"$dump"
 pid=$(sed -nE 's/.* pid ([0-9]+),.*/\1/p' "$dump" | sort | uniq -c | sort -rn | awk 'NR == 2 { print $2 }')
 
 # What is said meanwhile is another matter, and the original takes no page for one of
@@ -205,6 +207,10 @@ done <<END
 --pid $pid --cull stacktrace --sort -pid
 --name bash,find --cull name,stacktrace -m
 END
+for cull in st st,p,tg,n; do
+	same "page_owner_sort --cull=$cull leaves out memory cgroups and migration" \
+		"$("$patched_sort" "--cull=$cull" "$dump" -)" "$("$patched_sort" "--cull=$cull" "$SCRATCH/base/page_owner" -)"
+done
 for run in base patched; do
 	records=$(grep -c '^Page allocated' "$SCRATCH/$run/page_owner")
 	"$patched_sort" "$SCRATCH/$run/page_owner" - >"$SCRATCH/sorted"

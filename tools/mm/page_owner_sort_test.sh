@@ -3,7 +3,8 @@
 #
 # Tests of page_owner_sort, in TAP. They need neither root nor page_owner.
 #
-#	page_owner_sort_test.sh [PROGRAM]
+#	make check
+#	bash page_owner_sort_test.sh [PROGRAM]
 #
 # PROGRAM is ./page_owner_sort beside this script if not given. It may be more
 # than one word ("valgrind -q ./page_owner_sort").
@@ -439,6 +440,30 @@ same "a line that is larger than any buffer" "1000000" \
 	"$( (sed '$d' one; printf ' '; head -c 999998 /dev/zero | tr '\0' x; echo; echo) |
 		run --cull=st |
 		awk 'length > 1000 { print length + 1 }')"
+same "more pages than a number holds are the largest one" \
+"2 times, 9223372036854775807 pages, allocated by OTHERS :
+1 times, 9223372036854775807 pages, allocated by OTHERS :
+1 times, 5 pages, allocated by OTHERS :" \
+	"$(printf 'handle: %s\nnr_base_pages: %s\n\n' 1 9223372036854775807 2 5 1 3 \
+		3 18446744073709551615 | counts -m --sort=-st | sort -rn -k3,3 -k1,1)"
+same "and so are more bytes" \
+	"1 times, 4611686018427387904 objects, 9223372036854775807 bytes, allocated by SLAB :" \
+	"$(object 1 64 c 4611686018427387904 f | counts)"
+same "lines that end with CR LF" "$(printf '%s' "$dump" | run)" \
+	"$(printf '%s' "$dump" | sed 's/$/\r/' | run)"
+# The first read ends behind 256 KiB - 1 bytes, some time between CR and LF.
+torn() {
+	local lines="Page allocated via order 0, mask 0x0$1\n %0*d$1\n$1\nhandle: 1$1\n"
+
+	for ((i = 262100; i < 262107; i++)); do
+		printf "$lines" $i 0 >torn
+		"${tool[@]}" --cull=st torn -
+	done | cksum
+	rm torn
+}
+same "CR and LF torn apart" "$(torn "")" "$(torn "\r")"
+same "a CR elsewhere is a character" "2 times, 2 pages, task_comm_name: a?b" \
+	"$( (record 1 $'a\rb' 1; record 1 $'a\rb' 1) | run --cull=n | tr '\r' '?')"
 same "null bytes" "1 times, 1 pages, task_comm_name: a?b" \
 	"$(sed 's/(a)/(a#b)/' one | tr '#' '\0' | run --cull=n | tr '\0' '?')"
 
@@ -483,6 +508,18 @@ fails "too large an output" "cannot write out: File too large" \
 rm many
 same "what was there before is still there" "old" "$(cat out)"
 same "and no more" "$(printf '%s\n' err fifo foreign one out status)" "$(ls)"
+fails "an endless line" \
+	"what begins at line 3 is too long for a record" \
+	bash -c '(echo; echo; yes "" | tr "\n" x) | "$@"' - "${tool[@]}" - out
+fails "the standard output is closed" "cannot write standard output" \
+	bash -c '"$@" >&-' - "${tool[@]}" one -
+same "nor is a file taken for it" "1 times, 1 pages, PID 1" \
+	"$("${tool[@]}" --cull=p one closed <&- >&-; tr '\0' '?' <closed; rm -f closed)"
+mkdir unread
+bash -c 'exec 3> >(:); wait $!; "$@" >&3' - "${tool[@]}" one unread/out 2>/dev/null
+same "nobody reads what is said: ended by a signal" $((128 + 13)) $?
+same "and no file is left" "" "$(ls unread)"
+rmdir unread
 if [ -w /dev/full ]; then
 	fails "a full disk" "cannot write /dev/full: No space left" "${tool[@]}" one /dev/full
 	fails "a full disk behind the standard output" \
@@ -538,6 +575,22 @@ ln -s same link
 "${tool[@]}" -m --cull=p one link >/dev/null
 same "a symbolic link stays" "link same: 1 times, 1 pages, PID 1" \
 	"$(find link -type l) $(readlink link): $(sed 1q same)"
+cp one names
+ln names other
+"${tool[@]}" -m --cull=tg one other >/dev/null
+same "so does a file with two names" "1 times, 1 pages, TGID 1" "$(cat names)"
+cp one locked
+if [ "$(id -u)" -eq 0 ]; then
+	chown 12345:23456 locked
+	"${tool[@]}" one locked >/dev/null
+	same "and the owner" 12345:23456 "$(stat -c %u:%g locked)"
+else
+	chmod 400 locked
+	fails "a file that may not be written" "cannot open locked: Permission denied" \
+		"${tool[@]}" one locked
+fi
+same "a file by the name of a stream is written to" $'1 times, 1 pages, PID 1\nafter' \
+	"$( ("${tool[@]}" --cull=p one /dev/fd/5 >/dev/null; echo after >&5) 5>>log; cat log)"
 same "/dev/stdout is not replaced" $'before\n1 times, 1 pages, PID 1\nafter' \
 	"$( (echo before; "${tool[@]}" --cull=p one /dev/stdout; echo after) >log; cat log)"
 same "to the standard output: records only" "$(cat same)" "$("${tool[@]}" --cull=p one - 2>&1)"

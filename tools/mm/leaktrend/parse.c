@@ -291,4 +291,3 @@ void ignored_free(struct ignored *list, size_t nr)
 		free(list[i].name);
 	free(list);
 }
-
