@@ -465,7 +465,7 @@ static void test_day(const char *path, uint32_t todo)
 	struct log_reader *reader;
 	struct log_writer *log;
 	struct err err = {};
-	uint64_t cut, day, first = 0;
+	uint64_t cut, day, size, first = 0;
 	uint32_t round, nr = 0;
 
 	unlink(path);
@@ -479,10 +479,11 @@ static void test_day(const char *path, uint32_t todo)
 		if (round == 1)
 			first = log_size(log);
 	}
-	day = first + (log_size(log) - first) / (todo - 1) * 1439;
+	size = log_size(log);
+	day = first + (size - first) / (todo - 1) * 1439;
 	log_finish(log, &err);
 	printf("# %u rounds: %.1f MiB, of which the first is %.2f MiB; a day: %.1f MiB\n", todo,
-	       log_size(log) / 1048576.0, first / 1048576.0, day / 1048576.0);
+	       size / 1048576.0, first / 1048576.0, day / 1048576.0);
 	tap(day < 50 << 20, "log: a day of 5000 sites is less than 50 MiB");
 
 	reader = log_open(path, &err);
