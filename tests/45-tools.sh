@@ -65,6 +65,7 @@ done < <(find "$src" -name '*.sh' -o -name '*.bash')
 select_kernel
 lock bisect-tree
 need "the series applies" scripts/series apply-to "$BUILD/bisect-$NAME"
+mkdir "$SCRATCH/kernel"
 check "make -C tools/mm leaktrend" make -s -C "$BUILD/bisect-$NAME/tools/mm" O="$SCRATCH/kernel" leaktrend
 contains "which makes the tool" "$("$SCRATCH/kernel/leaktrend" --version)" '^leaktrend [0-9]'
 

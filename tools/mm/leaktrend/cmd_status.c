@@ -30,8 +30,9 @@ static void line(const char *key, enum colour colour, const char *fmt, ...)
 		raw = xstrdup("?");
 	va_end(ap);
 	clean = text_clean(raw);
-	printf("%-9s %s%s%s\n", key, colour_on(stdout, colour), clean,
-	       colour == PLAIN ? "" : colour_off(stdout));
+	printf("%-9s %s", key, colour_on(stdout, colour));
+	text_wrap(stdout, clean, 10, text_width(stdout));
+	fputs(colour == PLAIN ? "" : colour_off(stdout), stdout);
 	free(raw);
 	free(clean);
 }
@@ -61,9 +62,13 @@ static void show_rounds(const struct snapshot *snap)
 	uint64_t min_rounds = 8;
 
 	snapshot_tunable(snap, "min_rounds", &min_rounds);
-	line("rounds", PLAIN, "%u of %s each; the last took %.1f ms for %" PRIu64 " sites",
-	     snap->rounds, unit_time(interval, number(snap, "interval_ms")),
-	     number(snap, "last_round_us") / 1000.0, number(snap, "last_round_sites"));
+	unit_time(interval, number(snap, "interval_ms"));
+	if (snap->rounds)
+		line("rounds", PLAIN, "%u of %s each; the last took %.1f ms for %" PRIu64 " sites",
+		     snap->rounds, interval, number(snap, "last_round_us") / 1000.0,
+		     number(snap, "last_round_sites"));
+	else
+		line("rounds", PLAIN, "none yet, of %s each", interval);
 	if (snap->rounds <= min_rounds)
 		line("", YELLOW, "too few for a verdict, which takes %" PRIu64 " of them",
 		     min_rounds + 1);

@@ -118,7 +118,8 @@ struct log_writer *log_append(const char *path, const struct host *host, uint64_
 		err_set(err, "cannot record to %s: it is no ordinary file", path);
 		goto fail;
 	}
-	if (flock(log->fd, LOCK_EX | LOCK_NB)) {
+	/* Kernels and file systems without locks do well enough without one. */
+	if (flock(log->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
 		err_set(err, "cannot write %s: another leaktrend is recording to it", path);
 		goto fail;
 	}
