@@ -28,7 +28,8 @@ value() {
 holds() {
 	case $1 in
 	no-leaktrend) [[ ! -e $leaktrend ]] ;;
-	off | standby | on) [[ $(value $leaktrend/status state) == "$1" ]] ;;
+	# "off" says how to change that.
+	off | standby | on) [[ $(value $leaktrend/status state) =~ ^$1( |$) ]] ;;
 	rate=*) [[ $(<$leaktrend/sample_rate) == "${1#*=}" ]] ;;
 	# A kernel without a governor has none that could be on.
 	ungoverned) [[ ! -e $leaktrend/max_overhead || $(<$leaktrend/max_overhead) == 0 ]] ;;
