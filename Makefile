@@ -56,7 +56,7 @@ test: ## run all tests, or some: T='boot series'
 test-full: ## run all tests, those that compile further kernels included
 	@FULL=1 tests/run
 
-bench: fetch ## count what tracking costs, in instructions, and compare it with other kernels and detectors
+bench: fetch ## count what tracking costs, in instructions, and compare [CONFIG=bench]
 	@scripts/setup build
 	@tests/bench/leaktrend
 

@@ -165,13 +165,15 @@ def check_code(directory, targets):
     differ = {}
     objects = functions = 0
     for line in open(os.path.join(directory, "code.out"), encoding="utf-8"):
-        m = re.match(r"code (\S+) functions=(\d+) differ=(.*)", line)
+        m = re.match(r"code (\S+) functions=(\d+) differ=(.*) added=(.*)", line)
         if not m:
             continue
         objects += 1
         functions += int(m[2])
         if m[3] != "none":
             differ[m[1]] = m[3]
+        if m[4] != "none":
+            print(f"        only in the patched {m[1]}: {m[4]}")
     for name, which in differ.items():
         print(f"        differs: {name}: {which}")
     targets.say(f"objects that differ with CONFIG_LEAKTREND=n, of {objects} with "
