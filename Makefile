@@ -61,7 +61,7 @@ bench: fetch ## count what tracking costs, in instructions, and compare [CONFIG=
 	@tests/bench/leaktrend
 
 clean: ## remove objects and results, keep sources and the compiler cache
-	rm -rf build/*/out-* build/test build/vm
+	rm -rf build/*/out-* build/test build/vm build/bench
 
 distclean: ## remove everything that was fetched or built
 	rm -rf build
