@@ -76,7 +76,7 @@ $(cat $leaktrend/status 2>/dev/null)"
 done
 case $mode in
 rows)
-	[[ ! -e $leaktrend/status || -e $leaktrend/max_overhead ]] || echo "note=no max_overhead: no governor"
+	[[ ! -e $leaktrend/sample_rate || -e $leaktrend/max_overhead ]] || echo "note=no max_overhead: no governor"
 	rows
 	WARMUP=$WORK_WARMUP CYCLES=$WORK_CYCLES /bench/macro work /bench/leaktrend_tables.ko
 	[[ ! -e $leaktrend/status ]] || sed 's/^\([a-z_]*\): /status=\1 /' $leaktrend/status
