@@ -56,12 +56,12 @@ test: ## run all tests, or some: T='boot series'
 test-full: ## run all tests, those that compile further kernels included
 	@FULL=1 tests/run
 
-bench: fetch ## count what tracking costs, in instructions, and compare it with other kernels and detectors
+bench: fetch ## count what tracking costs, in instructions, and compare [CONFIG=bench]
 	@scripts/setup build
 	@tests/bench/leaktrend
 
 clean: ## remove objects and results, keep sources and the compiler cache
-	rm -rf build/*/out-* build/test build/vm
+	rm -rf build/*/out-* build/test build/vm build/bench
 
 distclean: ## remove everything that was fetched or built
 	rm -rf build

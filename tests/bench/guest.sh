@@ -28,7 +28,8 @@ value() {
 holds() {
 	case $1 in
 	no-leaktrend) [[ ! -e $leaktrend ]] ;;
-	off | standby | on) [[ $(value $leaktrend/status state) == "$1" ]] ;;
+	# "off" says how to change that.
+	off | standby | on) [[ $(value $leaktrend/status state) =~ ^$1( |$) ]] ;;
 	rate=*) [[ $(<$leaktrend/sample_rate) == "${1#*=}" ]] ;;
 	# A kernel without a governor has none that could be on.
 	ungoverned) [[ ! -e $leaktrend/max_overhead || $(<$leaktrend/max_overhead) == 0 ]] ;;
@@ -75,7 +76,7 @@ $(cat $leaktrend/status 2>/dev/null)"
 done
 case $mode in
 rows)
-	[[ ! -e $leaktrend/status || -e $leaktrend/max_overhead ]] || echo "note=no max_overhead: no governor"
+	[[ ! -e $leaktrend/sample_rate || -e $leaktrend/max_overhead ]] || echo "note=no max_overhead: no governor"
 	rows
 	WARMUP=$WORK_WARMUP CYCLES=$WORK_CYCLES /bench/macro work /bench/leaktrend_tables.ko
 	[[ ! -e $leaktrend/status ]] || sed 's/^\([a-z_]*\): /status=\1 /' $leaktrend/status
