@@ -144,7 +144,8 @@ static int with_unit(uint64_t *value, const char *arg, const char *units, const 
 	const char *unit;
 	uint64_t v, factor = 1;
 
-	if (len && (unit = strchr(units, arg[len - 1]))) {
+	unit = len ? strchr(units, arg[len - 1]) : NULL;
+	if (unit) {
 		factor = factors[unit - units];
 		len--;
 	}
