@@ -141,10 +141,10 @@ int set_u64(void *value, const char *arg, struct err *err)
 static int with_unit(uint64_t *value, const char *arg, const char *units, const uint64_t *factors)
 {
 	size_t len = strlen(arg);
-	const char *unit;
+	const char *unit = len ? strchr(units, arg[len - 1]) : NULL;
 	uint64_t v, factor = 1;
 
-	if (len && (unit = strchr(units, arg[len - 1]))) {
+	if (unit) {
 		factor = factors[unit - units];
 		len--;
 	}
