@@ -13,6 +13,7 @@
  */
 #include <linux/gfp.h>
 #include <linux/kallsyms.h>
+#include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/notifier.h>
@@ -65,6 +66,8 @@ static void keep_names(struct lt_site *site, char *text)
 	copy = kstrdup(text, GFP_KERNEL);
 	if (!copy)
 		return;
+	/* Sites are not scanned for pointers. */
+	kmemleak_not_leak(copy);
 	WRITE_ONCE(symbols_memory, symbols_memory + strlen(copy) + 1);
 	spin_lock(&site->lock);
 	WRITE_ONCE(site->symbols, copy);
