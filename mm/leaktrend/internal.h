@@ -647,7 +647,7 @@ bool leaktrend_generation_in_slot(u32 round, u32 birth);
 
 /* By what the governor multiplies the interval between samples: fraction bits. */
 #define LT_FACTOR_SHIFT		8
-#define LT_FACTOR_ONE		(1U << LT_FACTOR_SHIFT)
+#define LT_FACTOR_ONE		BIT_U32(LT_FACTOR_SHIFT)
 
 u32 leaktrend_govern(u32 factor, u64 spent_ns, u64 elapsed_ns, u32 budget_permille);
 

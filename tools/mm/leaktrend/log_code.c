@@ -157,7 +157,8 @@ uint64_t column_get(const struct site *site, enum column column)
 	case COL_OLDEST: return site->oldest_ms;
 	case COL_GROWTH: return (uint64_t)site->growth;
 	case COL_ERROR: return site->error_permille;
-	case NR_COLUMNS: break;
+	case NR_COLUMNS:
+		break;
 	}
 	return 0;
 }

@@ -141,9 +141,10 @@ int set_u64(void *value, const char *arg, struct err *err)
 static int with_unit(uint64_t *value, const char *arg, const char *units, const uint64_t *factors)
 {
 	size_t len = strlen(arg);
-	const char *unit = len ? strchr(units, arg[len - 1]) : NULL;
+	const char *unit;
 	uint64_t v, factor = 1;
 
+	unit = len ? strchr(units, arg[len - 1]) : NULL;
 	if (unit) {
 		factor = factors[unit - units];
 		len--;

@@ -11,7 +11,7 @@
 #include "report.h"
 
 /* A file with more sites than that is none that we wrote. */
-#define MAX_SERIES	(1U << 20)
+#define MAX_SERIES	1048576U
 
 /**
  * struct collector - Where collecting is.

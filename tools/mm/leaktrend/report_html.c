@@ -35,19 +35,20 @@ EMBED(report_js, "report.js");
 
 static void text(FILE *f, const char *s)
 {
+	static const char specials[] = "<>&\"'";
+	static const char * const entities[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
 	char *clean = utf8_clean(s ? s : ""), *p;
 
 	for (p = clean; *p; p++) {
-		switch (*p) {
-		case '<': fputs("&lt;", f); break;
-		case '>': fputs("&gt;", f); break;
-		case '&': fputs("&amp;", f); break;
-		case '"': fputs("&quot;", f); break;
-		case '\'': fputs("&#39;", f); break;
-		default:
+		const char *special = strchr(specials, *p);
+
+		if (special)
+			fputs(entities[special - specials], f);
+		else if ((unsigned char)*p < ' ' && *p != '\n' && *p != '\t')
 			/* HTML has no other control characters. */
-			fputc((unsigned char)*p < ' ' && *p != '\n' && *p != '\t' ? '?' : *p, f);
-		}
+			fputc('?', f);
+		else
+			fputc(*p, f);
 	}
 	free(clean);
 }

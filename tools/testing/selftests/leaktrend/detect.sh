@@ -150,7 +150,8 @@ test_large_before() {
 		job_wait "$JOB"
 		scan
 		verdict=$(verdict leaktrend_test_leak_a)
-		want_true "LIKELY_LEAK by $((20 * round)) objects" [ "$verdict" != LIKELY_LEAK ] || break
+		want_true "LIKELY_LEAK by $((20 * round)) objects" \
+			[ "$verdict" != LIKELY_LEAK ] || break
 	done
 	want "verdict" "$verdict" GROWING
 	want_true "size is not missing" grep -q "^missing : size ([0-9]* of 65536 bytes)" \

@@ -337,7 +337,8 @@ bad_records() {
 			form[3] = "^status: (ORPHANED|LIKELY_LEAK|GROWING|SETTLED|IGNORED|NONE)$"
 			form[4] = "^trend: \\[([0-9]+(, [0-9]+)*)?\\]$"
 			form[5] = "^low: [0-9]+$"
-			form[6] = "^held: (no growth|growth of .* over .* rounds, by [0-9]+ bytes since .* ago)"
+			form[6] = "^held: (no growth|growth of .* over .* rounds, " \
+				"by [0-9]+ bytes since .* ago)"
 			form[7] = "^oldest: [0-9]+\\.[0-9][0-9][0-9] s$"
 			form[8] = "^survive: [0-9]+ of [0-9]+ generations$"
 			form[9] = "^elders: [0-9]+$"
