@@ -209,7 +209,8 @@ static bool kernel_has(const struct kernel *kernel, const char *name)
 	return false;
 }
 
-static int kernel_command(struct kernel *kernel, const char *what, const char *name, struct err *err)
+static int kernel_command(struct kernel *kernel, const char *what, const char *name,
+			  struct err *err)
 {
 	char command[600];
 

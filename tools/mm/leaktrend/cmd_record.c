@@ -139,7 +139,8 @@ static void progress(const struct record *rec)
 	else if (!rec->recorded)
 		buf_printf(&text, "waiting for a round, of %s; ", unit_time(time, rec->interval));
 	else if (rec->suspects)
-		buf_printf(&text, "%u suspects, up to %s; ", rec->suspects, verdict_name(rec->worst));
+		buf_printf(&text, "%u suspects, up to %s; ", rec->suspects,
+			   verdict_name(rec->worst));
 	else
 		buf_adds(&text, "no suspects; ");
 	if (rec->duration && rec->duration * 1000 > passed)

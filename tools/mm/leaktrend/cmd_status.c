@@ -179,9 +179,9 @@ static void show(const struct view_source *src)
 		show_losses(&src->snap);
 	}
 	cpu = pairs_get(&src->snap.status, "overhead_permille");
-	line("cost", PLAIN, "%s of memory, stacks not counted; %s thousandths of CPU time",
-	     unit_bytes(bytes, number(&src->snap, "memory_total")), on && cpu ? cpu : "0");
-
+	line("cost", PLAIN, "%s of memory, stacks not counted; %.2f %% of CPU time",
+	     unit_bytes(bytes, number(&src->snap, "memory_total")),
+	     on && cpu ? strtod(cpu, NULL) / 10 : 0.0);
 }
 
 static int run(const struct command *cmd, int argc, char **argv)

@@ -114,9 +114,11 @@ void stacks_add(struct stacks *stacks, enum kind kind, uint64_t id, struct stack
 	if (stacks->nr >= stacks->room / 2) {
 		stacks->room = old.room ? 2 * old.room : 256;
 		stacks->slot = xcalloc(stacks->room, sizeof(*stacks->slot));
-		for (i = 0; i < old.room; i++)
-			if (old.slot[i].stack)
-				*stacks_slot(stacks, old.slot[i].kind, old.slot[i].id) = old.slot[i];
+		for (i = 0; i < old.room; i++) {
+			slot = &old.slot[i];
+			if (slot->stack)
+				*stacks_slot(stacks, slot->kind, slot->id) = *slot;
+		}
 		free(old.slot);
 	}
 	slot = stacks_slot(stacks, kind, id);
@@ -208,7 +210,7 @@ bool column_set(struct site *site, enum column column, uint64_t v)
 
 /* @was has the old values of all columns, @now the new ones of the columns before. */
 uint64_t column_expect(const struct site *was, const struct site *now,
-			      enum column column, uint64_t step)
+		       enum column column, uint64_t step)
 {
 	switch (column) {
 	case COL_BYTES:

@@ -167,7 +167,7 @@ static void get_evidence(struct dec *in, struct snapshot *snap)
 }
 
 int decode(const unsigned char *payload, size_t len, struct snapshot *snap,
-		  struct stacks *known)
+	   struct stacks *known)
 {
 	struct dec in = { payload, payload + len, false };
 	int64_t step;

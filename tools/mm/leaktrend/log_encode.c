@@ -131,7 +131,7 @@ static void put_caches(struct buf *out, const struct site *const *was, const str
  * those of sites that are new.
  */
 void encode(struct buf *out, const struct snapshot *prev, const struct snapshot *now,
-		   struct stacks *known)
+	    struct stacks *known)
 {
 	static const struct site nothing;
 	const struct site **was = xcalloc(now->nr, sizeof(*was));

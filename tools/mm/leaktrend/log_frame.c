@@ -49,11 +49,16 @@ void put_frame(struct buf *out, char type, uint16_t seq, const struct buf *paylo
 {
 	uLongf packed_len = compressBound(payload->len);
 	unsigned char *packed = xcalloc(packed_len, 1), head[HEAD_LEN];
-	bool zlib = compress2(packed, &packed_len, (const unsigned char *)payload->data,
-			      payload->len, Z_DEFAULT_COMPRESSION) == Z_OK && packed_len < payload->len;
-	const void *data = zlib ? (void *)packed : payload->data;
-	size_t len = zlib ? packed_len : payload->len;
+	const void *data = payload->data;
+	size_t len = payload->len;
+	bool zlib;
 
+	zlib = compress2(packed, &packed_len, data, len, Z_DEFAULT_COMPRESSION) == Z_OK &&
+	       packed_len < len;
+	if (zlib) {
+		data = packed;
+		len = packed_len;
+	}
 	memcpy(head, LOG_SYNC, 4);
 	head[4] = type;
 	head[5] = zlib ? LOG_ZLIB : 0;

@@ -196,7 +196,8 @@ static bool take_full(struct log_reader *log, const unsigned char *payload, size
 			     (log->new_boot || !snapshot_follows(&log->snap, &next));
 	snapshot_free(&log->snap);
 	log->snap = next;
-	log->any = log->usable = true;
+	log->any = true;
+	log->usable = true;
 	log->new_boot = false;
 	return true;
 }

@@ -174,8 +174,10 @@ int log_write(struct log_writer *log, const struct snapshot *snap, struct err *e
 	       !snapshot_follows(&log->prev, snap) || !is_behind(&log->prev, snap);
 	encode(&payload, full ? &nothing : &log->prev, snap, &log->stacks);
 	put_frame(&out, full ? 'F' : 'D', log->seq, &payload);
-	ret = payload.len > MAX_PAYLOAD ? err_set(err, "%s: too many sites for a round", log->path) :
-					  append(log, &out, err);
+	if (payload.len > MAX_PAYLOAD)
+		ret = err_set(err, "%s: too many sites for a round", log->path);
+	else
+		ret = append(log, &out, err);
 	if (ret) {
 		/* Stacks of this one are not in the file. All of them again is no harm. */
 		stacks_free(&log->stacks);

@@ -309,9 +309,12 @@ static uint32_t read_clears(const struct debugfs *dfs)
 	uint64_t nr = 0;
 	struct err err;
 
-	if (!debugfs_read(dfs, "leaktrend/clear", &text, &err) &&
-	    !parse_value(&(struct input){ "clear", buf_str(&text), text.len }, &pairs, "clear", &err))
-		pairs_u64(&pairs, "clear", &nr);
+	if (!debugfs_read(dfs, "leaktrend/clear", &text, &err)) {
+		struct input in = { "clear", buf_str(&text), text.len };
+
+		if (!parse_value(&in, &pairs, "clear", &err))
+			pairs_u64(&pairs, "clear", &nr);
+	}
 	buf_free(&text);
 	pairs_free(&pairs);
 	return nr;

@@ -385,7 +385,8 @@ const char *unit_time(char *text, uint64_t ms)
 	else if (s < 86400)
 		snprintf(text, UNIT_ROOM, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
 	else
-		snprintf(text, UNIT_ROOM, "%" PRIu64 " d %" PRIu64 " h", s / 86400, s % 86400 / 3600);
+		snprintf(text, UNIT_ROOM, "%" PRIu64 " d %" PRIu64 " h", s / 86400,
+			 s % 86400 / 3600);
 	return text;
 }
 

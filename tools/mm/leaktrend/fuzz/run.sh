@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Runs the fuzz targets one after the other, each for a while, and says what was
-# found. `make fuzz` builds them and calls it. Prints TAP.
+# Runs the fuzz targets, each for a while, and says what was found. `make fuzz`
+# builds them and calls it. Prints TAP.
 #
 # usage: fuzz/run.sh DIR SECONDS [TARGET…]
 # DIR has the programs, and gets a corpus and what makes them fail. The seeds are kept
@@ -17,19 +17,34 @@ if (($# == 0)); then
 	set -- "${@##*/fuzz_}"
 	set -- "${@%.c}"
 fi
-failed=0 count=0
 export ASAN_OPTIONS=allocator_may_return_null=1
+
+# one TARGET: its output is in a log, its exit status that of the fuzzer.
+one() {
+	local seed
+
+	mkdir -p "$dir/corpus-$1" "$dir/seeds-$1"
+	for seed in "$here/corpus/$1"/*.b64; do
+		base64 -d "$seed" >"$dir/seeds-$1/$(basename "$seed" .b64)"
+	done
+	"$dir/fuzz_$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+		-max_len=65536 -artifact_prefix="$dir/$1-" -print_final_stats=1 \
+		"$dir/corpus-$1" "$dir/seeds-$1" >"$dir/$1.log" 2>&1
+}
+
+declare -A pids
+for target; do
+	while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n; done
+	one "$target" &
+	pids[$target]=$!
+done
+
+failed=0 count=0
 echo "TAP version 13"
 for target; do
 	count=$((count + 1))
-	mkdir -p "$dir/corpus-$target" "$dir/seeds-$target"
-	for seed in "$here/corpus/$target"/*.b64; do
-		base64 -d "$seed" >"$dir/seeds-$target/$(basename "$seed" .b64)"
-	done
 	log=$dir/$target.log
-	if "$dir/fuzz_$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
-		-max_len=65536 -artifact_prefix="$dir/$target-" -print_final_stats=1 -verbosity=1 \
-		"$dir/corpus-$target" "$dir/seeds-$target" >"$log" 2>&1; then
+	if wait "${pids[$target]}"; then
 		echo "ok $count - fuzz $target: $(awk '/stat::number_of_executed_units/ { print $2 }' "$log") inputs"
 	else
 		failed=1

@@ -6,9 +6,10 @@
 # those in $DATA/leak and then $DATA/orphan as $RECORDED, and a directory of its own
 # as $SCRATCH. It calls ok, is, like and so on, a line of TAP each.
 
-# Runs the tool: what it prints is in OUT and ERR, its exit status in RC.
+# Runs the tool: what it prints is in OUT and ERR, its exit status in RC. One that
+# should have refused must not go on for ever.
 tool() {
-	run "${WRAP[@]}" "$TOOL" "$@"
+	run timeout 300 "${WRAP[@]}" "$TOOL" "$@"
 }
 
 # run COMMAND…: the same of any command.

@@ -95,11 +95,12 @@ one() {
 
 	SCRATCH=$scratch/$file
 	echo "# $file"
-	case $file in
-	*.c) program "$name" ;;
-	# shellcheck source=/dev/null
-	*.sh) . "./$file" ;;
-	esac
+	if [[ $file == *.c ]]; then
+		program "$name"
+	else
+		# shellcheck source=/dev/null
+		. "./$file"
+	fi
 	echo "# end"
 }
 

@@ -3,8 +3,9 @@
 #
 # What is installed, and that manual page and completion tell what the tool does.
 
-top=$DATA/../..
+top=$PWD/..
 # It is asked for help only, which test_view does as well.
+# shellcheck disable=SC2034 # of lib.sh
 WRAP=()
 
 # options COMMAND: long ones of its help, with what it calls their values.

@@ -45,6 +45,8 @@ else
 	mux send-keys "PS1='ready> '; clear" Enter
 	screen '^ready> $'
 	mux send-keys "$TOOL top -i 1 --debugfs $SCRATCH/live; echo status \$?" Enter
+	# It is drawn from above; the last line says that all is there.
+	screen '^q quit '
 	shows "top: the head" '^leaktrend  12 rounds  [0-9]+ sites  [0-9] suspects  by verdict$'
 	like "top: the worst is first" "$(sed -n 3p <<<"$OUT")" "^LIKELY_LEAK +$LEAK_GROWTH +$LEAK_SIZE  .*  leaktrend_test_leak_a"
 	like "top: its evidence" "$OUT" '^held    growth of '
