@@ -197,7 +197,7 @@ test_status() {
 		case $key in
 		state | page_owner | pages_counted) ;;
 		overhead_permille)
-			want_true "$key: $(status_get $key)" \
+			want_true "$key: $(status_get "$key")" \
 				grep -qE "^$key: [0-9]+\.[0-9]$" "$LT/status" ;;
 		*) want_true "$key: $(status_get "$key")" grep -qE "^$key: [0-9]+$" "$LT/status" ;;
 		esac
