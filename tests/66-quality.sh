@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # How good the verdicts are: one run of the matrix of leaks and of growth that is
-# none, at a rate of 100 and at 1. All seeds, and the other detectors, are what
+# none, at a rate of 100. All seeds, a rate of 1, and the other detectors are what
 # tests/quality does when it is called by hand.
 
 . "$(dirname "$0")/lib.sh"
 unset CMD APPEND CONFIG
 need "the patched kernel builds" scripts/build
-for rate in 100 1; do
+for rate in 100; do
 	table=$(tests/quality --seeds "${SEED:-1}" --rates "$rate" --without-peers --require 0.9)
 	same "rate $rate: recall of 0.9 or more, and no false alarm" 0 $?
 	printf '%s\n' "$table" >&2
