@@ -278,7 +278,7 @@ mapfile -t snaps <"$dir/snaps"
 same "page_owner: no pages are lost" "" "$(lost "${snaps[@]}")"
 
 # With the descriptions of its pages in the plugged memory, for a change.
-machine sampled "leaktrend=on leaktrend.sample_rate=1 memory_hotplug.memmap_on_memory=1"
+machine sampled "leaktrend=on leaktrend.sample_rate=1 leaktrend.max_overhead=0 memory_hotplug.memmap_on_memory=1"
 steps sampled
 invariants sampled
 contains "sampled: it is said that the numbers are estimates" "$(cat "$dir/end.status")" \
@@ -292,7 +292,7 @@ same "sampled: no pages are lost after that" "" "$(lost "${snaps[@]}")"
 # Of 300 MiB some 500 pages lie behind each hole.
 # shellcheck disable=SC2016 # the dollar is the kernel's
 holes=$(printf ',2M$0x%s000000' 4 5 6 7 8 9 a c)
-freed=$(NOPARAMS=1 MEM=512 APPEND="leaktrend=on leaktrend.sample_rate=1 memmap=${holes#,}" \
+freed=$(NOPARAMS=1 MEM=512 APPEND="leaktrend=on leaktrend.sample_rate=1 leaktrend.max_overhead=0 memmap=${holes#,}" \
 	LOG=$SCRATCH/holes.log CMD='bash /root/holes.sh' scripts/vm)
 same "holes: the guest ran" 0 $?
 contains "holes: there are some" "$(cat "$SCRATCH/holes.log")" 'user-defined physical RAM map'
