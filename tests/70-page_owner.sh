@@ -223,7 +223,7 @@ for run in base patched; do
 		"$("$patched_sort" - - < <(cat "$SCRATCH/$run/page_owner"))"
 done
 for f in show_stacks show_handles show_stacks_handles; do
-	same "page_owner_sort reads $f" "$(grep -c '^nr_base_pages' "$SCRATCH/patched/$f")" \
+	same "page_owner_sort reads $f" "$(grep -c '^$' "$SCRATCH/patched/$f")" \
 		"$("$patched_sort" -m "$SCRATCH/patched/$f" - | awk '/ times, / { n += $1 } END { print n + 0 }')"
 done
 done_testing
