@@ -68,11 +68,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 	struct err err;
 	int ret;
 
-	ret = opts_parse(cmd, opts, &argc, &argv);
+	ret = opts_only(cmd, opts, argc, argv);
 	if (ret)
 		return ret - 1;
-	if (argc)
-		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
 	if (view_load(&view, READ_SITES | READ_SUSPECTS, snapshot_suspect))
 		return EXIT_ERROR;
 
@@ -80,7 +78,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 		if (view.site[i]->verdict >= worst)
 			view.site[nr++] = view.site[i];
 	view.all = nr;
-	view.nr = view.filter.top && view.filter.top < nr ? view.filter.top : nr;
+	view.nr = filter_shown(&view.filter, nr);
 	ret = nr ? EXIT_FINDINGS : EXIT_FINE;
 	if (!nr && !can_tell(&view.src.snap, &err)) {
 		ret = fail(&err);

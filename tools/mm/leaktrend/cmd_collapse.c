@@ -102,11 +102,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 	size_t i;
 	int ret;
 
-	ret = opts_parse(cmd, opts, &argc, &argv);
+	ret = opts_only(cmd, opts, argc, argv);
 	if (ret)
 		return ret - 1;
-	if (argc)
-		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
 	if (view_load(&view, READ_SITES | READ_STACKS, view_outstanding(&view)))
 		return EXIT_ERROR;
 

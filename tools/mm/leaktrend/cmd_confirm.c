@@ -270,11 +270,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 	size_t i;
 	int ret;
 
-	ret = opts_parse(cmd, opts, &argc, &argv);
+	ret = opts_only(cmd, opts, argc, argv);
 	if (ret)
 		return ret - 1;
-	if (argc)
-		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
 	if (seconds > 3600)
 		return usage_error(cmd, "--wait is an hour at most");
 	/* Scanning takes time, in which stacks may go: ask first. */

@@ -451,7 +451,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	}
 	paths.nr = nr;
 	nr = select_paths(&paths, all, &selected);
-	shown = filter.top && filter.top < nr ? filter.top : nr;
+	shown = filter_shown(&filter, nr);
 	if (json)
 		show_json(views, selected, nr, shown);
 	else

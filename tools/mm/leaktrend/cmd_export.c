@@ -279,11 +279,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 	struct err err;
 	int ret;
 
-	ret = opts_parse(cmd, opts, &argc, &argv);
+	ret = opts_only(cmd, opts, argc, argv);
 	if (ret)
 		return ret - 1;
-	if (argc)
-		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
 	if (view.filter.top > MAX_SITES)
 		return usage_error(cmd, "--top: at most %d sites", MAX_SITES);
 	view.standby = true;

@@ -482,11 +482,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 	struct err err;
 	int ret;
 
-	ret = opts_parse(cmd, opts, &argc, &argv);
+	ret = opts_only(cmd, opts, argc, argv);
 	if (ret)
 		return ret - 1;
-	if (argc)
-		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
 	if (!rec.path)
 		return usage_error(cmd, "it needs -o FILE");
 	if (!strcmp(rec.path, "-"))

@@ -76,7 +76,7 @@ static void show_suspect(const struct report *report, unsigned int rank, const s
 	}
 }
 
-static void show_text(const struct report *report, uint64_t top)
+static void show_text(const struct report *report, const struct filter *filter)
 {
 	const struct site **suspects;
 	size_t nr, i;
@@ -84,8 +84,7 @@ static void show_text(const struct report *report, uint64_t top)
 	show_epochs(report);
 	suspects = report_suspects(report, &nr);
 	printf("%-9s %zu\n", "suspects", nr);
-	if (top && top < nr)
-		nr = top;
+	nr = filter_shown(filter, nr);
 	for (i = 0; i < nr; i++)
 		show_suspect(report, i + 1, suspects[i]);
 	free(suspects);
@@ -200,7 +199,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	} else if (json) {
 		show_json(&report);
 	} else {
-		show_text(&report, filter.top);
+		show_text(&report, &filter);
 	}
 	report_free(&report);
 	return ret;

@@ -54,28 +54,14 @@ static int run(const struct command *cmd, int argc, char **argv)
 {
 	struct view view = { .filter.sort = SORT_SITE };
 	const struct opt opts[] = { OPT_VIEW(&view), OPT_END };
-	struct table *table;
-	size_t i;
 	int ret;
 
-	ret = opts_parse(cmd, opts, &argc, &argv);
+	ret = opts_only(cmd, opts, argc, argv);
 	if (ret)
 		return ret - 1;
-	if (argc)
-		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
 	if (view_load(&view, READ_SITES | READ_STACKS, NULL))
 		return EXIT_ERROR;
-	if (view.json) {
-		view_json(&view);
-	} else if (!view.nr) {
-		printf("no site is selected, of %zu\n", view.src.snap.nr);
-	} else {
-		table = table_new(columns, ARRAY_SIZE(columns));
-		for (i = 0; i < view.nr; i++)
-			add(table, view.site[i]);
-		table_print(table, stdout);
-		view_rest(&view);
-	}
+	view_table(&view, columns, ARRAY_SIZE(columns), add, "no site is selected");
 	view_free(&view);
 	return EXIT_FINE;
 }

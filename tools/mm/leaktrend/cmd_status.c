@@ -22,19 +22,16 @@ static uint64_t number(const struct snapshot *snap, const char *key)
 static void line(const char *key, enum colour colour, const char *fmt, ...) PRINTF(3, 4);
 static void line(const char *key, enum colour colour, const char *fmt, ...)
 {
-	char *raw, *clean;
 	va_list ap;
+	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&raw, fmt, ap) < 0)
-		raw = xstrdup("?");
+	text = text_format(fmt, ap);
 	va_end(ap);
-	clean = text_clean(raw);
 	printf("%-9s %s", key, colour_on(stdout, colour));
-	text_wrap(stdout, clean, 10, text_width(stdout));
+	text_wrap(stdout, text, 10, text_width(stdout));
 	fputs(colour == PLAIN ? "" : colour_off(stdout), stdout);
-	free(raw);
-	free(clean);
+	free(text);
 }
 
 static void show_host(const struct view_source *src)
@@ -197,11 +194,9 @@ static int run(const struct command *cmd, int argc, char **argv)
 	struct err err;
 	int ret;
 
-	ret = opts_parse(cmd, opts, &argc, &argv);
+	ret = opts_only(cmd, opts, argc, argv);
 	if (ret)
 		return ret - 1;
-	if (argc)
-		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
 	if (source_load(&src, &where, READ_SUSPECTS, true, &err))
 		return fail(&err);
 	note(&src.note);

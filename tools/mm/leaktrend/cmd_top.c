@@ -27,30 +27,22 @@ static const char * const sort_titles[NR_SORT_KEYS] = {
 
 /**
  * struct top - The view.
- * @where:    From where.
- * @filter:   Which sites; its pattern is @pattern.
+ * @view:     The last look, and which sites of it in which order.
  * @pattern:  Of functions, as typed.
  * @seconds:  Between two looks.
- * @src:      The last look.
- * @site:     Those shown, in order.
- * @nr:	      How many.
  * @selected: Row.
  * @first:    Row at the top of the list.
  * @number:   Of the selected site, to find it again.
  * @paused:   No new looks.
  * @detail:   The lower half tells of the selected site.
  * @typing:   A pattern is being typed.
- * @loaded:   @src is one.
+ * @loaded:   There was a look that succeeded.
  * @err:      Why the last look failed, "" if it did not.
  */
 struct top {
-	struct where where;
-	struct filter filter;
+	struct view view;
 	char pattern[64];
 	uint64_t seconds;
-	struct view_source src;
-	const struct site **site;
-	size_t nr;
 	size_t selected;
 	size_t first;
 	uint32_t number;
@@ -70,55 +62,43 @@ static void on_signal(int sig)
 
 /* Looking */
 
-static void drop(struct top *top)
-{
-	free(top->site);
-	top->site = NULL;
-	top->nr = 0;
-}
-
 /* Select and sort anew, and stay at the site that was selected. */
 static void arrange(struct top *top)
 {
-	size_t nr, all, i;
+	struct view *view = &top->view;
+	size_t i;
 
-	drop(top);
 	if (!top->loaded)
 		return;
-	top->filter.function = *top->pattern ? top->pattern : NULL;
-	top->site = filter_sites(&top->filter, &top->src.snap, &nr, &all);
-	for (i = 0; i < all; i++)
-		if (top->site[i]->outstanding && (top->filter.classes ||
-		    snapshot_class_wanted(&top->src.snap, top->site[i])))
-			top->site[top->nr++] = top->site[i];
-	for (i = 0; i < top->nr; i++)
-		if (top->site[i]->number == top->number)
+	view->filter.function = *top->pattern ? top->pattern : NULL;
+	view_select(view, view_outstanding(view));
+	for (i = 0; i < view->nr; i++)
+		if (view->site[i]->number == top->number)
 			top->selected = i;
-	if (top->selected >= top->nr)
-		top->selected = top->nr ? top->nr - 1 : 0;
+	if (top->selected >= view->nr)
+		top->selected = view->nr ? view->nr - 1 : 0;
 }
 
 static void look(struct top *top)
 {
 	struct view_source src;
 
-	if (source_load(&src, &top->where, READ_ALL, false, &top->err))
+	if (source_load(&src, &top->view.where, READ_ALL, false, &top->err))
 		return;
 	top->err.text[0] = '\0';
-	drop(top);
 	if (top->loaded)
-		source_free(&top->src);
-	top->src = src;
+		view_free(&top->view);
+	top->view.src = src;
 	top->loaded = true;
 	arrange(top);
 }
 
 static void select_row(struct top *top, long row)
 {
-	if (!top->nr)
+	if (!top->view.nr)
 		return;
-	top->selected = row < 0 ? 0 : (size_t)row >= top->nr ? top->nr - 1 : (size_t)row;
-	top->number = top->site[top->selected]->number;
+	top->selected = row < 0 ? 0 : (size_t)row >= top->view.nr ? top->view.nr - 1 : (size_t)row;
+	top->number = top->view.site[top->selected]->number;
 }
 
 /* Drawing */
@@ -126,21 +106,18 @@ static void select_row(struct top *top, long row)
 static void put(int row, int attributes, const char *fmt, ...) PRINTF(3, 4);
 static void put(int row, int attributes, const char *fmt, ...)
 {
-	char *raw, *clean;
 	va_list ap;
+	char *text;
 
 	va_start(ap, fmt);
-	if (vasprintf(&raw, fmt, ap) < 0)
-		raw = xstrdup("?");
+	text = text_format(fmt, ap);
 	va_end(ap);
-	clean = text_clean(raw);
 	attron(attributes);
 	/* The rest of the line is empty, in the same colours. */
 	mvprintw(row, 0, "%*s", COLS, "");
-	mvaddnstr(row, 0, clean, -1);
+	mvaddnstr(row, 0, text, -1);
 	attroff(attributes);
-	free(raw);
-	free(clean);
+	free(text);
 }
 
 static int attributes_of(enum verdict verdict)
@@ -159,7 +136,7 @@ static int attributes_of(enum verdict verdict)
 
 static void draw_head(const struct top *top)
 {
-	const struct snapshot *snap = &top->src.snap;
+	const struct snapshot *snap = &top->view.src.snap;
 	unsigned int suspects = 0;
 	size_t i;
 
@@ -170,7 +147,7 @@ static void draw_head(const struct top *top)
 	for (i = 0; i < snap->nr; i++)
 		suspects += snapshot_suspect(snap, &snap->site[i]);
 	put(0, A_BOLD, "leaktrend  %u rounds  %zu sites  %u suspects  by %s%s%s%s", snap->rounds,
-	    snap->nr, suspects, sort_titles[top->filter.sort], top->paused ? "  PAUSED" : "",
+	    snap->nr, suspects, sort_titles[top->view.filter.sort], top->paused ? "  PAUSED" : "",
 	    *top->pattern ? "  /" : "", top->pattern);
 	if (*top->err.text)
 		put(1, COLOR_PAIR(1), "%s", top->err.text);
@@ -182,7 +159,7 @@ static void draw_head(const struct top *top)
 static void draw_site(const struct top *top, size_t i, int row)
 {
 	char rate[UNIT_ROOM], bytes[UNIT_ROOM], spark[SPARK_ROOM(SPARK_WIDTH)] = "", where[128];
-	const struct site *site = top->site[i];
+	const struct site *site = top->view.site[i];
 	int pad = SPARK_WIDTH;
 
 	view_where(site, where, sizeof(where));
@@ -197,7 +174,7 @@ static void draw_site(const struct top *top, size_t i, int row)
 /* As much of the selected site as there is room for. */
 static void draw_detail(const struct top *top, int row, int end)
 {
-	const struct site *site = top->site[top->selected];
+	const struct site *site = top->view.site[top->selected];
 	char spark[SPARK_ROOM(128)], bytes[UNIT_ROOM], age[UNIT_ROOM];
 	unsigned int i;
 	int width = COLS > 140 ? 128 : COLS - 12;
@@ -233,16 +210,16 @@ static void draw(struct top *top)
 		return;
 	}
 	draw_head(top);
-	list_end = top->detail && top->nr ? 2 + (end - 2) / 2 : end;
+	list_end = top->detail && top->view.nr ? 2 + (end - 2) / 2 : end;
 	if (top->selected < top->first)
 		top->first = top->selected;
 	if (top->selected >= top->first + (list_end - 2))
 		top->first = top->selected - (list_end - 2) + 1;
-	for (row = 2, i = top->first; row < list_end && i < top->nr; row++, i++)
+	for (row = 2, i = top->first; row < list_end && i < top->view.nr; row++, i++)
 		draw_site(top, i, row);
-	if (top->loaded && !top->nr)
+	if (top->loaded && !top->view.nr)
 		put(2, A_NORMAL, "no site is selected");
-	if (top->detail && top->nr)
+	if (top->detail && top->view.nr)
 		draw_detail(top, list_end, end);
 	if (top->typing)
 		put(end, A_NORMAL, "function: %s_", top->pattern);
@@ -301,7 +278,7 @@ static bool handle(struct top *top, int key)
 		select_row(top, 0);
 		break;
 	case KEY_END:
-		select_row(top, (long)top->nr - 1);
+		select_row(top, (long)top->view.nr - 1);
 		break;
 	case '\n':
 	case '\r':
@@ -309,7 +286,7 @@ static bool handle(struct top *top, int key)
 		top->detail = !top->detail;
 		break;
 	case 's':
-		top->filter.sort = (top->filter.sort + 1) % NR_SORT_KEYS;
+		top->view.filter.sort = (top->view.filter.sort + 1) % NR_SORT_KEYS;
 		arrange(top);
 		break;
 	case 'p':
@@ -358,31 +335,29 @@ static void loop(struct top *top)
 static int run(const struct command *cmd, int argc, char **argv)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
-	struct top top = { .seconds = 2, .detail = true, .filter.sort = SORT_VERDICT };
+	struct top top = { .seconds = 2, .detail = true, .view.filter.sort = SORT_VERDICT };
 	const struct opt opts[] = {
 		OPT_CALL("interval", 'i', "SEC", &top.seconds, set_u64, "look every so many seconds, 2 by default"),
-		OPT_TEXT("debugfs", 0, "DIR", &top.where.debugfs, "read this copy of " DEBUGFS),
-		OPT_FILTER(&top.filter),
+		OPT_TEXT("debugfs", 0, "DIR", &top.view.where.debugfs, "read this copy of " DEBUGFS),
+		OPT_FILTER(&top.view.filter),
 		OPT_END
 	};
 	int ret;
 
-	ret = opts_parse(cmd, opts, &argc, &argv);
+	ret = opts_only(cmd, opts, argc, argv);
 	if (ret)
 		return ret - 1;
-	if (argc)
-		return usage_error(cmd, "it takes no \"%s\"", argv[0]);
 	if (!top.seconds || top.seconds > 86400)
 		return usage_error(cmd, "--interval is from 1 second to a day");
-	if (top.filter.function)
-		snprintf(top.pattern, sizeof(top.pattern), "%s", top.filter.function);
+	if (top.view.filter.function)
+		snprintf(top.pattern, sizeof(top.pattern), "%s", top.view.filter.function);
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return usage_error(cmd, "it takes a terminal; trends is for pipes");
 	look(&top);
 	if (!top.loaded)
 		return fail(&top.err);
 	if (!newterm(NULL, stdout, stdin)) {
-		source_free(&top.src);
+		view_free(&top.view);
 		return usage_error(cmd, "TERM=%s is no terminal that it knows",
 				   getenv("TERM") ? getenv("TERM") : "");
 	}
@@ -393,8 +368,7 @@ static int run(const struct command *cmd, int argc, char **argv)
 	noecho();
 	loop(&top);
 	endwin();
-	drop(&top);
-	source_free(&top.src);
+	view_free(&top.view);
 	return EXIT_FINE;
 }
 

@@ -242,6 +242,11 @@ void sort_sites(const struct site **sites, size_t nr, enum sort_key key)
 	qsort_r(sites, nr, sizeof(*sites), cmp_sites, &key);
 }
 
+size_t filter_shown(const struct filter *filter, size_t nr)
+{
+	return filter->top && filter->top < nr ? filter->top : nr;
+}
+
 const struct site **filter_sites(const struct filter *filter, const struct snapshot *snap,
 				 size_t *nr, size_t *all)
 {
@@ -253,6 +258,6 @@ const struct site **filter_sites(const struct filter *filter, const struct snaps
 		if (filter_pass(filter, &snap->site[i]))
 			sites[(*all)++] = &snap->site[i];
 	sort_sites(sites, *all, filter->sort);
-	*nr = filter->top && filter->top < *all ? filter->top : *all;
+	*nr = filter_shown(filter, *all);
 	return sites;
 }

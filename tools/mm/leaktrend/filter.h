@@ -44,6 +44,9 @@ int filter_set_min_bytes(void *filter, const char *arg, struct err *err);
 int filter_set_sort(void *filter, const char *arg, struct err *err);
 int filter_set_top(void *filter, const char *arg, struct err *err);
 
+/* filter_shown() - How many of @nr are to be shown. */
+size_t filter_shown(const struct filter *filter, size_t nr);
+
 bool filter_pass(const struct filter *filter, const struct site *site);
 
 /* sort_sites() - The worst first. Equal ones in the order of their numbers. */

@@ -87,6 +87,9 @@ struct opt {
  */
 int opts_parse(const struct command *cmd, const struct opt *opts, int *argc, char ***argv);
 
+/* opts_only() - The same for a command that takes nothing else. */
+int opts_only(const struct command *cmd, const struct opt *opts, int argc, char **argv);
+
 /* For mistakes in operands: says it, and how to get help. Returns EXIT_ERROR. */
 int usage_error(const struct command *cmd, const char *fmt, ...) PRINTF(2, 3);
 

@@ -130,6 +130,15 @@ int opts_parse(const struct command *cmd, const struct opt *opts, int *argc, cha
 	return ret;
 }
 
+int opts_only(const struct command *cmd, const struct opt *opts, int argc, char **argv)
+{
+	int ret = opts_parse(cmd, opts, &argc, &argv);
+
+	if (!ret && argc)
+		ret = 1 + usage_error(cmd, "it takes no \"%s\"", argv[0]);
+	return ret;
+}
+
 int set_u64(void *value, const char *arg, struct err *err)
 {
 	if (!parse_u64(arg, strlen(arg), value))

@@ -131,6 +131,17 @@ char *text_clean(const char *text)
 	return out.data;
 }
 
+char *text_format(const char *fmt, va_list ap)
+{
+	char *raw, *clean;
+
+	if (vasprintf(&raw, fmt, ap) < 0)
+		raw = xstrdup("?");
+	clean = text_clean(raw);
+	free(raw);
+	return clean;
+}
+
 void text_wrap(FILE *f, const char *text, int indent, int width)
 {
 	int column = indent;
@@ -207,22 +218,17 @@ void table_cell(struct table *table, enum colour colour, const char *fmt, ...)
 {
 	struct cell *cell;
 	va_list ap;
-	char *raw;
-
-	va_start(ap, fmt);
-	if (vasprintf(&raw, fmt, ap) < 0)
-		raw = xstrdup("?");
-	va_end(ap);
 
 	if (table->cells == table->room) {
 		table->room = table->room ? 2 * table->room : 64;
 		table->cell = xrealloc(table->cell, table->room, sizeof(*table->cell));
 	}
 	cell = &table->cell[table->cells++];
-	cell->text = text_clean(raw);
+	va_start(ap, fmt);
+	cell->text = text_format(fmt, ap);
+	va_end(ap);
 	cell->colour = colour;
 	cell->columns = text_columns(cell->text);
-	free(raw);
 }
 
 static int total(const int *widths, int nr)

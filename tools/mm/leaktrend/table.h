@@ -6,6 +6,8 @@
 #ifndef LEAKTREND_TABLE_H
 #define LEAKTREND_TABLE_H
 
+#include <stdarg.h>
+
 #include "model.h"
 
 enum colour { PLAIN, BOLD, DIM, RED, YELLOW, GREEN, CYAN };
@@ -28,6 +30,9 @@ int text_columns(const char *text);
  * control characters and broken UTF-8 become '?'. To be freed.
  */
 char *text_clean(const char *text);
+
+/* text_format() - Such a text of a format. */
+char *text_format(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
 /*
  * text_wrap() - Print @text, broken at blanks such that no line has more than

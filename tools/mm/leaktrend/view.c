@@ -9,11 +9,11 @@
 #include "table.h"
 #include "view.h"
 
-static void select_sites(struct view *view,
-			 bool (*wanted)(const struct snapshot *snap, const struct site *site))
+void view_select(struct view *view, view_wanted wanted)
 {
 	size_t i, nr = 0;
 
+	free(view->site);
 	view->site = filter_sites(&view->filter, &view->src.snap, &view->nr, &view->all);
 	if (!wanted)
 		return;
@@ -21,11 +21,10 @@ static void select_sites(struct view *view,
 		if (wanted(&view->src.snap, view->site[i]))
 			view->site[nr++] = view->site[i];
 	view->all = nr;
-	view->nr = view->filter.top && view->filter.top < nr ? view->filter.top : nr;
+	view->nr = filter_shown(&view->filter, nr);
 }
 
-int view_load(struct view *view, unsigned int what,
-	      bool (*wanted)(const struct snapshot *snap, const struct site *site))
+int view_load(struct view *view, unsigned int what, view_wanted wanted)
 {
 	struct err err;
 
@@ -41,7 +40,7 @@ int view_load(struct view *view, unsigned int what,
 		err_set(&err, "tracking was cleared while this was read, sites may be missing");
 		note(&err);
 	}
-	select_sites(view, wanted);
+	view_select(view, wanted);
 	return 0;
 }
 
@@ -64,6 +63,7 @@ view_wanted view_outstanding(const struct view *view)
 void view_free(struct view *view)
 {
 	free(view->site);
+	view->site = NULL;
 	source_free(&view->src);
 }
 
@@ -95,4 +95,23 @@ void view_where(const struct site *site, char *text, size_t room)
 		snprintf(text, room, "? (nothing outstanding)");
 	else
 		snprintf(text, room, "? (class %s)", class_name(site->class));
+}
+
+void view_table(const struct view *view, const struct column *columns, int nr,
+		void (*add)(struct table *table, const struct site *site), const char *none)
+{
+	struct table *table;
+	size_t i;
+
+	if (view->json) {
+		view_json(view);
+	} else if (!view->nr) {
+		printf("%s, of %zu\n", none, view->src.snap.nr);
+	} else {
+		table = table_new(columns, nr);
+		for (i = 0; i < view->nr; i++)
+			add(table, view->site[i]);
+		table_print(table, stdout);
+		view_rest(view);
+	}
 }

@@ -6,6 +6,7 @@
 #define LEAKTREND_VIEW_H
 
 #include "leaktrend.h"
+#include "table.h"
 
 /**
  * struct view - Options of such a command, and what they select.
@@ -34,23 +35,30 @@ struct view {
 	OPT_FILTER(&(v)->filter),						\
 	OPT_BOOL("json", 'j', &(v)->json, "print JSON")
 
-/*
- * view_load() - Read @what and select. With @wanted only those sites for which it
- * is true. Returns 0, or -1 after it has said why.
- */
-int view_load(struct view *view, unsigned int what,
-	      bool (*wanted)(const struct snapshot *snap, const struct site *site));
+/* Whether a site belongs to what is shown, whatever the options select. NULL: all do. */
+typedef bool (*view_wanted)(const struct snapshot *snap, const struct site *site);
+
+/* view_load() - Read @what and select. Returns 0, or -1 after it has said why. */
+int view_load(struct view *view, unsigned int what, view_wanted wanted);
+/* view_select() - Select anew from what was read. */
+void view_select(struct view *view, view_wanted wanted);
 void view_free(struct view *view);
 
 /*
  * For @wanted: sites with something outstanding, of any class or of those that are
  * set in the kernel. view_outstanding() says which of them the options ask for.
  */
-typedef bool (*view_wanted)(const struct snapshot *snap, const struct site *site);
 view_wanted view_outstanding(const struct view *view);
 
 /* view_json() - What was selected, as one document. */
 void view_json(const struct view *view);
+
+/*
+ * view_table() - What was selected, as JSON if that is wanted, or as a table of which
+ * @add puts a site into a row; if there is none it says @none, and of how many.
+ */
+void view_table(const struct view *view, const struct column *columns, int nr,
+		void (*add)(struct table *table, const struct site *site), const char *none);
 
 /* view_rest() - Say what --top left out. */
 void view_rest(const struct view *view);
