@@ -159,7 +159,7 @@ static int __init leaktrend_init(void)
 		return 0;
 
 	ret = leaktrend_site_init() ?: leaktrend_table_init() ?:
-	      leaktrend_orphans_init();
+	      leaktrend_pages_init() ?: leaktrend_orphans_init();
 	if (ret) {
 		pr_warn("not enough memory for its tables, it stays off\n");
 		boot_mode = LT_MODE_OFF;

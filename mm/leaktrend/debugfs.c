@@ -210,7 +210,8 @@ static const struct file_operations control_fops = {
 
 static void show_memory(struct seq_file *m, unsigned long live)
 {
-	u64 page_ext = (u64)get_num_physpages() * leaktrend_ops.size;
+	u64 page_ext = (u64)get_num_physpages() * leaktrend_ops.size +
+		       leaktrend_pages_memory();
 	u64 table = leaktrend_table_memory();
 	u64 samples = (u64)live * leaktrend_sample_size();
 	u64 sites = leaktrend_site_memory();

@@ -222,6 +222,7 @@ struct lt_state {
  * @older_ns:	 Since when @older has not been empty, 0 when it is.
  * @survivors:	 How many of the last min_rounds generations have live samples.
  * @generations: min_rounds, or fewer as long as there have been fewer.
+ * @modular:	 Its stack may run through a module, see leaktrend_orphans_possible().
  * @orphaned:	 A module of its stack has gone.
  * @init_of:	 The module whose init function is in the stack, from the end of that
  *		 function on until the module goes. Never dereferenced.
@@ -249,6 +250,7 @@ struct lt_site {
 	char cache_name[LT_CACHE_NAME_LEN];
 	const struct kmem_cache *cache;
 	bool mixed;
+	bool modular;
 	const struct stack_record *record;
 
 	atomic64_t outstanding ____cacheline_aligned_in_smp;
@@ -453,7 +455,7 @@ int leaktrend_param_change(const struct lt_param_desc *desc, const char *text);
 void leaktrend_sampler_set_rate(void);
 void leaktrend_sampler_set_rate_here(void);
 void leaktrend_sampler_init(void);
-u32 leaktrend_sampler_take(enum lt_kind kind, u32 *random);
+u32 leaktrend_sampler_take(enum lt_kind kind, size_t *left, u32 *random);
 bool leaktrend_enter(void);
 void leaktrend_leave(void);
 depot_stack_handle_t leaktrend_capture_stack(unsigned long caller, gfp_t gfp);
@@ -462,6 +464,8 @@ depot_stack_handle_t leaktrend_capture_stack(unsigned long caller, gfp_t gfp);
 
 bool leaktrend_page_owner(void);
 u64 *leaktrend_page_word(struct page_ext *page_ext);
+int leaktrend_pages_init(void);
+size_t leaktrend_pages_memory(void);
 void leaktrend_pages_start(void);
 void leaktrend_pages_purge(void);
 void leaktrend_pages_round(void);
@@ -470,7 +474,7 @@ void leaktrend_pages_round(void);
 
 int leaktrend_table_init(void);
 int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample);
-bool leaktrend_table_maybe(unsigned long object);
+bool leaktrend_table_maybe(const struct slab *slab, unsigned long object);
 struct lt_sample *leaktrend_table_remove(struct slab *slab, unsigned long object);
 void leaktrend_table_purge(void);
 unsigned long leaktrend_table_buckets(void);
@@ -690,6 +694,7 @@ void leaktrend_symbol_name(unsigned long address, char *name);
 /* orphans.c */
 
 int leaktrend_orphans_init(void);
+bool leaktrend_orphans_possible(depot_stack_handle_t handle);
 bool leaktrend_orphans_names(u32 number, depot_stack_handle_t handle, char *text);
 void leaktrend_orphans_forget(struct lt_site *site);
 size_t leaktrend_orphans_memory(void);

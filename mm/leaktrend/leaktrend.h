@@ -5,9 +5,9 @@
  * They stand beside the allocation tagging hooks, because those mark exactly
  * the places where an object becomes live or dead on every path: single and
  * bulk, sheaves, kfree_rcu(), memcg abort. Each hook is one static branch when
- * tracking is off, one per-CPU decrement (allocation) or one test of a word
- * that the caller has in its cache already (free) when it is on and the object
- * is not sampled.
+ * tracking is off, one per-CPU subtraction (allocation, however many objects at
+ * once) or one test of a word that the caller has in its cache already (free)
+ * when it is on and the object is not sampled.
  */
 #ifndef __MM_LEAKTREND_LEAKTREND_H
 #define __MM_LEAKTREND_LEAKTREND_H
@@ -33,30 +33,30 @@
 
 #ifdef CONFIG_LEAKTREND
 
-void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
-			    gfp_t gfp, unsigned int alloc_flags,
-			    unsigned long caller);
+void __leaktrend_slab_alloc(struct kmem_cache *s, void **p, size_t nr, gfp_t gfp,
+			    unsigned int alloc_flags, unsigned long caller);
 void __leaktrend_slab_free(struct slab *slab, void **p, int objects);
 
 /**
- * leaktrend_slab_alloc() - An object has become live.
- * @s:		 Its cache.
- * @object:	 The object, or NULL if the allocation failed.
+ * leaktrend_slab_alloc() - Objects have become live.
+ * @s:		 Their cache.
+ * @p:		 The objects. NULL in it where the allocation failed.
+ * @nr:		 How many.
  * @gfp:	 The flags of the allocation.
  * @alloc_flags: SLAB_ALLOC_* flags of the allocation.
- * @caller:	 Return address into the code that asked for the object; the
+ * @caller:	 Return address into the code that asked for the objects; the
  *		 recorded stack begins there. 0 if not known, then it begins
  *		 at the caller of the function that this is inlined into.
  *
  * Context: Any, including NMI. Never sleeps.
  */
 static __always_inline void
-leaktrend_slab_alloc(struct kmem_cache *s, const void *object, gfp_t gfp,
+leaktrend_slab_alloc(struct kmem_cache *s, void **p, size_t nr, gfp_t gfp,
 		     unsigned int alloc_flags, unsigned long caller)
 {
 	if (static_branch_unlikely(&leaktrend_key) &&
-	    unlikely(this_cpu_dec_return(leaktrend_gap[LT_KIND_SLAB]) < 0))
-		__leaktrend_slab_alloc(s, object, gfp, alloc_flags,
+	    unlikely(this_cpu_sub_return(leaktrend_gap[LT_KIND_SLAB], (long)nr) < 0))
+		__leaktrend_slab_alloc(s, p, nr, gfp, alloc_flags,
 				       caller ?: _RET_IP_);
 }
 
@@ -85,7 +85,7 @@ leaktrend_slab_free(struct slab *slab, void **p, int objects)
 #else /* CONFIG_LEAKTREND */
 
 static inline void
-leaktrend_slab_alloc(struct kmem_cache *s, const void *object, gfp_t gfp,
+leaktrend_slab_alloc(struct kmem_cache *s, void **p, size_t nr, gfp_t gfp,
 		     unsigned int alloc_flags, unsigned long caller)
 {
 }

@@ -13,6 +13,7 @@
  */
 #include <linux/gfp.h>
 #include <linux/kallsyms.h>
+#include <linux/kernel.h>
 #include <linux/kmemleak.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -25,6 +26,29 @@
 /* Of all texts. Written under leaktrend_mutex. */
 static size_t symbols_memory;
 
+/**
+ * leaktrend_orphans_possible() - Can a module leave memory behind at a site?
+ * @handle: Its stack.
+ *
+ * Found out once, when the site is made: no module need look at other sites when it
+ * comes or goes. A frame that is in no module either, as of a BPF program, is counted.
+ *
+ * Context: Any.
+ * Return: true if not all of the stack is in the kernel image.
+ */
+bool leaktrend_orphans_possible(depot_stack_handle_t handle)
+{
+	unsigned long *frames;
+	unsigned int nr, i;
+
+	nr = stack_depot_fetch(handle, &frames);
+	for (i = 0; i < nr; i++) {
+		if (!core_kernel_text(frames[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool runs_through(const struct lt_site *site, const struct module *mod,
 			 bool (*within)(unsigned long address, const struct module *mod))
 {
@@ -32,7 +56,7 @@ static bool runs_through(const struct lt_site *site, const struct module *mod,
 	unsigned int nr, i;
 
 	/* What is at these addresses now is not what was there then. */
-	if (site->symbols)
+	if (!site->modular || site->symbols)
 		return false;
 	nr = stack_depot_fetch(site->handle, &frames);
 	for (i = 0; i < nr; i++) {

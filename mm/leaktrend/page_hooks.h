@@ -8,8 +8,10 @@
 #ifndef __MM_LEAKTREND_PAGE_HOOKS_H
 #define __MM_LEAKTREND_PAGE_HOOKS_H
 
+#include <linux/bitops.h>
 #include <linux/instruction_pointer.h>
 #include <linux/jump_label.h>
+#include <linux/mm.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 
@@ -27,6 +29,10 @@ enum lt_kind {
 
 DECLARE_STATIC_KEY_FALSE(leaktrend_key);
 DECLARE_PER_CPU(long [LT_NR_KINDS], leaktrend_gap);
+
+/* A bit for each page that is a sample, see pages.c. */
+extern unsigned long *leaktrend_page_map;
+extern unsigned long leaktrend_page_map_bits;
 
 void __leaktrend_page_alloc(struct page *page, unsigned int order, gfp_t gfp,
 			    bool nolock, unsigned long caller);
@@ -71,18 +77,33 @@ static __always_inline bool leaktrend_page_due(unsigned int nr_pages)
 }
 
 /**
+ * leaktrend_page_maybe() - May a page be a sample?
+ * @page: The page, of which the caller is the owner.
+ *
+ * Return: false if it is not.
+ */
+static __always_inline bool leaktrend_page_maybe(const struct page *page)
+{
+	unsigned long pfn = page_to_pfn(page);
+
+	return pfn >= leaktrend_page_map_bits || test_bit(pfn, leaktrend_page_map);
+}
+
+/**
  * leaktrend_page_free() - Pages are about to die.
  * @page:  The first of them.
  * @order: There are 2^@order, which need not be what was allocated at once.
  *
- * After reset_page_owner().
+ * After reset_page_owner(). All pages of a sampled allocation are samples, so the
+ * first tells.
  *
  * Context: Any, including NMI.
  */
 static __always_inline void
 leaktrend_page_free(struct page *page, unsigned int order)
 {
-	if (static_branch_unlikely(&leaktrend_key))
+	if (static_branch_unlikely(&leaktrend_key) &&
+	    unlikely(leaktrend_page_maybe(page)))
 		__leaktrend_page_free(page, order);
 }
 
@@ -98,7 +119,8 @@ leaktrend_page_free(struct page *page, unsigned int order)
 static __always_inline void
 leaktrend_page_slab(struct page *page, unsigned int order)
 {
-	if (static_branch_unlikely(&leaktrend_key))
+	if (static_branch_unlikely(&leaktrend_key) &&
+	    unlikely(leaktrend_page_maybe(page)))
 		__leaktrend_page_slab(page, order);
 }
 

@@ -22,6 +22,11 @@
  * A page that becomes a slab stops being a sample. From then on its word is
  * a bitmap of table.c, which leaves alone the bit that marks ours.
  *
+ * So that the free of a page that is no sample need not look up its page_ext, there is
+ * a bitmap of all pages besides, indexed by page frame number, with the same bit as the
+ * word. It is written where the word is. With page_owner, and for pages behind its end,
+ * there is none, and the word is looked at.
+ *
  * Life of a word: written by the allocation, before its caller knows the page,
  * and by whoever owns the page from then on. So there is no lock. To forget all
  * words leaktrend_running is cleared, which stops them from being written or
@@ -29,13 +34,17 @@
  * all of memory is walked.
  */
 #include <linux/bitfield.h>
+#include <linux/bitops.h>
 #include <linux/gfp.h>
+#include <linux/memblock.h>
 #include <linux/memory_hotplug.h>
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/page_owner.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/stackdepot.h>
 
 #include "internal.h"
@@ -86,7 +95,49 @@ u64 *leaktrend_page_word(struct page_ext *page_ext)
 	return page_ext_data(page_ext, &leaktrend_ops);
 }
 
+/* The bitmap */
+
+unsigned long *leaktrend_page_map __ro_after_init;
+unsigned long leaktrend_page_map_bits __ro_after_init;
+
+/**
+ * leaktrend_pages_init() - Allocate the bitmap of pages that are samples.
+ *
+ * It is a bit per page of memory, and of the holes between. Where these are much more
+ * than the memory, what is behind them has none.
+ *
+ * Context: Process context, at boot.
+ * Return: 0 or -ENOMEM.
+ */
+int __init leaktrend_pages_init(void)
+{
+	unsigned long bits = min(max_pfn, 4 * totalram_pages());
+
+	/* Every page is a sample then. */
+	if (leaktrend_page_owner())
+		return 0;
+	leaktrend_page_map = kvcalloc(BITS_TO_LONGS(bits), sizeof(long), GFP_KERNEL);
+	if (!leaktrend_page_map)
+		return -ENOMEM;
+	leaktrend_page_map_bits = bits;
+	return 0;
+}
+
+/* Bytes that the bitmap takes. */
+size_t leaktrend_pages_memory(void)
+{
+	return BITS_TO_LONGS(leaktrend_page_map_bits) * sizeof(long);
+}
+
 /* Words */
+
+/* Of pages whose owner is the caller, or which are no samples. */
+static void write_word(unsigned long pfn, struct page_ext *page_ext, u64 word)
+{
+	WRITE_ONCE(*leaktrend_page_word(page_ext), word);
+	if (pfn < leaktrend_page_map_bits)
+		assign_bit(pfn, leaktrend_page_map, word & WORD_SAMPLED);
+}
 
 static u64 make_word(const struct lt_site *site, u32 weight, unsigned int order,
 		     u32 birth)
@@ -138,25 +189,27 @@ static void add_word(struct lt_amount *amount, u64 word)
  */
 static void remove_samples(struct page *page, unsigned int order, u32 round)
 {
+	const u64 same = WORD_SITE | WORD_BIRTH;
+	unsigned long pfn = page_to_pfn(page);
 	struct lt_amount amount = {};
 	struct page_ext *page_ext;
 	struct page_ext_iter iter;
-	const u64 same = WORD_SITE | WORD_BIRTH;
 	u64 last = 0;
 
 	for_each_page_ext(page, 1UL << order, page_ext, iter) {
-		u64 *word = leaktrend_page_word(page_ext);
+		u64 word = *leaktrend_page_word(page_ext);
 
-		if (!(*word & WORD_SAMPLED))
-			continue;
-		if (last && (*word & same) != (last & same)) {
-			remove_amount(last, &amount, round);
-			amount = (struct lt_amount){};
+		if (word & WORD_SAMPLED) {
+			if (last && (word & same) != (last & same)) {
+				remove_amount(last, &amount, round);
+				amount = (struct lt_amount){};
+			}
+			last = word;
+			amount.birth = word_birth(last, round);
+			add_word(&amount, last);
+			write_word(pfn, page_ext, 0);
 		}
-		last = *word;
-		amount.birth = word_birth(last, round);
-		add_word(&amount, last);
-		WRITE_ONCE(*word, 0);
+		pfn++;
 	}
 	if (last)
 		remove_amount(last, &amount, round);
@@ -251,18 +304,18 @@ static void add_sampled(struct page *page, unsigned int order, struct lt_site *s
 {
 	u64 weight = leaktrend_page_weight(rate, order, random);
 	struct lt_amount amount = { .birth = READ_ONCE(leaktrend_round) };
+	unsigned long i = 0, pfn = page_to_pfn(page);
 	struct page_ext *page_ext;
 	struct page_ext_iter iter;
-	unsigned long i = 0;
 
 	for_each_page_ext(page, 1UL << order, page_ext, iter) {
-		u32 share = leaktrend_page_share(weight, order, i++, random);
+		u32 share = leaktrend_page_share(weight, order, i, random);
 		u64 word = make_word(site, share, order, amount.birth);
 
-		WRITE_ONCE(*leaktrend_page_word(page_ext), word);
+		write_word(pfn + i++, page_ext, word);
 		add_word(&amount, word);
 	}
-	WRITE_ONCE(site->example, page_to_pfn(page));
+	WRITE_ONCE(site->example, pfn);
 	leaktrend_site_alloc(site, &amount);
 }
 
@@ -291,7 +344,8 @@ static void track(struct page *page, unsigned int order, gfp_t gfp,
 noinline void __leaktrend_page_alloc(struct page *page, unsigned int order,
 				     gfp_t gfp, bool nolock, unsigned long caller)
 {
-	u32 random, rate = leaktrend_sampler_take(LT_KIND_PAGE, &random);
+	size_t left = 1;
+	u32 random, rate = leaktrend_sampler_take(LT_KIND_PAGE, &left, &random);
 	u64 begin;
 
 	if (!rate || !READ_ONCE(leaktrend_running))
@@ -403,18 +457,20 @@ noinline void __leaktrend_folio_migrate(struct folio *new, struct folio *old)
 
 	rcu_read_lock();
 	for (i = 0; i < nr; i++) {
-		struct page_ext *to = page_ext_lookup(folio_pfn(new) + i);
-		struct page_ext *from = page_ext_lookup(folio_pfn(old) + i);
+		unsigned long to_pfn = folio_pfn(new) + i, from_pfn = folio_pfn(old) + i;
+		struct page_ext *to = page_ext_lookup(to_pfn);
+		struct page_ext *from = page_ext_lookup(from_pfn);
+		u64 word = 0, other = 0;
 
 		if (!to || !from)
 			break;
+		/* If not, the purge may have seen one of them already. */
 		if (READ_ONCE(leaktrend_running)) {
-			swap(*leaktrend_page_word(to), *leaktrend_page_word(from));
-		} else {
-			/* The purge may have seen one of them already. */
-			WRITE_ONCE(*leaktrend_page_word(to), 0);
-			WRITE_ONCE(*leaktrend_page_word(from), 0);
+			word = *leaktrend_page_word(from);
+			other = *leaktrend_page_word(to);
 		}
+		write_word(to_pfn, to, word);
+		write_word(from_pfn, from, other);
 	}
 	rcu_read_unlock();
 }
@@ -520,11 +576,9 @@ static void walk_pages(void (*fn)(struct page *page, struct page_ext *page_ext))
 
 static void clear_word(struct page *page, struct page_ext *page_ext)
 {
-	u64 *word = leaktrend_page_word(page_ext);
-
 	/* A word of ours is not written any more but to clear it. */
-	if (READ_ONCE(*word) & WORD_SAMPLED)
-		WRITE_ONCE(*word, 0);
+	if (READ_ONCE(*leaktrend_page_word(page_ext)) & WORD_SAMPLED)
+		write_word(page_to_pfn(page), page_ext, 0);
 }
 
 /* Make sure that a stack with pages has a site, as far as there is room. */

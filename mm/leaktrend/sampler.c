@@ -123,32 +123,43 @@ void leaktrend_sampler_set_rate(void)
 /**
  * leaktrend_sampler_take() - Take the sample that is due now.
  * @kind:   Whose countdown has run out.
+ * @left:   How many of what has just been counted are still to be looked at, at least
+ *	    one. Set to how many of them follow the sampled one.
  * @random: Set to a random number if a sample is due.
  *
- * None is if we have come to another CPU since the countdown, or if an interrupt
+ * The new gap begins behind the sampled one, so that of many that are counted at once
+ * each is as likely to be sampled as if they were counted one by one.
+ *
+ * None is due if we have come to another CPU since the countdown, or if an interrupt
  * came between and took the sample. The one we left behind is still due there,
  * so their number stays right. Not so at a rate of 1, where each is due.
  *
  * Context: Any, including NMI: a gap drawn twice is as good as one.
  * Return: The mean of the gap, 0 if no sample is due.
  */
-u32 leaktrend_sampler_take(enum lt_kind kind, u32 *random)
+u32 leaktrend_sampler_take(enum lt_kind kind, size_t *left, u32 *random)
 {
 	unsigned long flags;
+	long *gap;
 	u32 rate;
 	int cpu;
 
 	local_irq_save(flags);
 	cpu = smp_processor_id();
 	rate = per_cpu(samplers, cpu)[kind].rate;
+	gap = &per_cpu(leaktrend_gap, cpu)[kind];
 	if (rate <= 1) {
 		*random = 0;
 		rate = 1;
+		(*left)--;
 		/* Do not run down to where the sign changes. */
 		draw_gap(cpu, kind);
-	} else if (per_cpu(leaktrend_gap, cpu)[kind] < 0) {
+	} else if (*gap < 0) {
 		*random = prandom_u32_state(&per_cpu(random_state, cpu));
+		/* Fewer are left if the countdown was another's, see above. */
+		*left = min_t(size_t, -(*gap + 1), *left - 1);
 		draw_gap(cpu, kind);
+		*gap -= *left;
 	} else {
 		rate = 0;
 	}
@@ -269,12 +280,18 @@ static void fill_sample(struct lt_sample *sample, const struct kmem_cache *s,
 	}
 }
 
-static void track(struct kmem_cache *s, const void *object, gfp_t gfp,
-		  unsigned long caller, u32 weight)
+/* As much as the caller may, but no waiting. */
+static gfp_t nested_gfp(gfp_t gfp)
 {
-	/* As much as the caller may, but no waiting. */
-	gfp_t nested = gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM;
+	return gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM;
+}
+
+static void track(struct kmem_cache *s, const void *object, gfp_t gfp,
+		  depot_stack_handle_t handle, u32 weight)
+{
+	gfp_t nested = nested_gfp(gfp);
 	struct lt_origin origin = {
+		.handle = handle,
 		.kind = LT_KIND_SLAB,
 		.class = s->flags & SLAB_RECLAIM_ACCOUNT ? LT_CLASS_RECLAIMABLE :
 							   LT_CLASS_KERNEL,
@@ -284,10 +301,6 @@ static void track(struct kmem_cache *s, const void *object, gfp_t gfp,
 	struct lt_amount amount;
 	struct lt_site *site;
 	int ret = 0;
-
-	origin.handle = leaktrend_capture_stack(caller, nested);
-	if (!origin.handle)
-		return;
 
 	sample = leaktrend_sample_alloc(nested);
 	if (!sample) {
@@ -316,51 +329,70 @@ static void track(struct kmem_cache *s, const void *object, gfp_t gfp,
 		leaktrend_count(LT_DROPPED_MEMORY);
 }
 
-/*
- * The countdown has run out. Out of line, as little of it as possible is in the
- * way of the allocations that are not sampled.
- */
-noinline void __leaktrend_slab_alloc(struct kmem_cache *s, const void *object,
-				     gfp_t gfp, unsigned int alloc_flags,
-				     unsigned long caller)
+/* Is an object for which a sample is due one that can be tracked? Counts if not. */
+static bool may_track(const struct kmem_cache *s, const void *object,
+		      unsigned int alloc_flags)
 {
-	u32 random, weight = leaktrend_sampler_take(LT_KIND_SLAB, &random);
-	bool entered;
-	u64 begin;
-
-	if (!weight || !object || !READ_ONCE(leaktrend_running))
-		return;
+	if (!object || !READ_ONCE(leaktrend_running))
+		return false;
 
 	/* Our own caches, and kmemleak's. */
 	if (s->flags & SLAB_NOLEAKTRACE)
-		return;
+		return false;
 
 	/* Perhaps in NMI: no lock can be taken, no stack saved. */
 	if (unlikely(!alloc_flags_allow_spinning(alloc_flags) || in_nmi())) {
 		leaktrend_count(LT_SKIPPED_NOLOCK);
-		return;
+		return false;
 	}
 	/* Sheaves and extension vectors of kmalloc caches, SLUB's own. */
 	if (unlikely(alloc_flags & (SLAB_ALLOC_NO_RECURSE | SLAB_ALLOC_NO_OBJ_EXT))) {
 		leaktrend_count(LT_SKIPPED_INTERNAL);
-		return;
+		return false;
 	}
 	/* Few, bounded, and with a stack of their own in KFENCE. */
 	if (unlikely(is_kfence_address(object))) {
 		leaktrend_count(LT_SKIPPED_KFENCE);
-		return;
+		return false;
 	}
 	if (unlikely(in_page_owner())) {
 		leaktrend_count(LT_SKIPPED_NESTED);
-		return;
+		return false;
 	}
-	/* page_owner is to see our pages with their stacks; its sites are exact. */
-	entered = !leaktrend_page_owner() && leaktrend_enter();
-	begin = leaktrend_governor_begin();
-	track(s, object, gfp, caller, weight);
-	leaktrend_governor_end(begin);
-	if (entered)
-		leaktrend_leave();
+	return true;
+}
+
+/*
+ * The countdown has run out. Out of line, as little of it as possible is in the
+ * way of the allocations that are not sampled. Objects that are allocated at once
+ * have one stack, which is saved with the first of them that is sampled.
+ */
+noinline void __leaktrend_slab_alloc(struct kmem_cache *s, void **p, size_t nr,
+				     gfp_t gfp, unsigned int alloc_flags,
+				     unsigned long caller)
+{
+	depot_stack_handle_t handle = 0;
+	u32 random, weight;
+	size_t left = nr;
+
+	while (left && (weight = leaktrend_sampler_take(LT_KIND_SLAB, &left, &random))) {
+		const void *object = p[nr - 1 - left];
+		bool entered;
+		u64 begin;
+
+		if (!may_track(s, object, alloc_flags))
+			continue;
+		/* page_owner is to see our pages with their stacks; its sites are exact. */
+		entered = !leaktrend_page_owner() && leaktrend_enter();
+		begin = leaktrend_governor_begin();
+		if (!handle)
+			handle = leaktrend_capture_stack(caller, nested_gfp(gfp));
+		if (handle)
+			track(s, object, gfp, handle, weight);
+		leaktrend_governor_end(begin);
+		if (entered)
+			leaktrend_leave();
+	}
 }
 
 static void untrack(struct slab *slab, unsigned long object)
@@ -392,7 +424,7 @@ noinline void __leaktrend_slab_free(struct slab *slab, void **p, int objects)
 		unsigned long object = (unsigned long)kasan_reset_tag(p[i]);
 		u64 begin;
 
-		if (!leaktrend_table_maybe(object))
+		if (!leaktrend_table_maybe(slab, object))
 			continue;
 		begin = leaktrend_governor_begin();
 		untrack(slab, object);

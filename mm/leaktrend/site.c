@@ -89,6 +89,7 @@ static void init_site(struct lt_site *site, const struct lt_origin *origin)
 	site->kind = origin->kind;
 	site->class = origin->class;
 	site->handle = origin->handle;
+	site->modular = leaktrend_orphans_possible(origin->handle);
 	spin_lock_init(&site->lock);
 	if (origin->cache) {
 		site->cache = origin->cache;

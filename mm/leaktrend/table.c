@@ -2,9 +2,9 @@
 /*
  * leaktrend: the live samples, by object address.
  *
- * Three things say that an object is sampled, each to save a look at the next:
- * a bit in its slab's flags, a bit in the page_ext word of the page in which it
- * starts, and an entry in a hash table.
+ * Three things say that an object is sampled, each to save a look at what follows: a
+ * bit in its slab's flags, an entry in a bucket of a hash table, and, before that is
+ * searched, a bit in the page_ext word of the page in which the object starts.
  *
  *  - The page_ext word has a bit per cell of PAGE_SIZE / 64 bytes, but for the
  *    last two cells, which share one: the highest bit marks the words of pages.c.
@@ -216,20 +216,29 @@ int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample)
 
 /**
  * leaktrend_table_maybe() - May an object that dies be sampled?
+ * @slab:   Its slab.
  * @object: Its address, without KASAN tag.
  *
- * Without a lock: if it is sampled its bit was set before it had an owner and stays
- * until that is over. Other bits may change as we look.
+ * Without a lock: if it is sampled it was put into its bucket, and its bit was set,
+ * before it had an owner, and both stay so until that is over. Other samples may come
+ * and go as we look. The bucket is the quicker look, and mostly enough: there are more
+ * buckets than samples.
  *
  * Context: Any.
  * Return: false if it is not.
  */
-bool leaktrend_table_maybe(unsigned long object)
+bool leaktrend_table_maybe(const struct slab *slab, unsigned long object)
 {
-	struct page_ext *page_ext = object_page_ext(object);
-	u64 *word = page_word(page_ext);
-	bool maybe = word && (READ_ONCE(*word) & cell_bit(object));
+	struct page_ext *page_ext;
+	bool maybe;
+	u64 *word;
 
+	if (hlist_empty(bucket_of(shard_of(slab), object)))
+		return false;
+
+	page_ext = object_page_ext(object);
+	word = page_word(page_ext);
+	maybe = word && (READ_ONCE(*word) & cell_bit(object));
 	if (page_ext)
 		page_ext_put(page_ext);
 	return maybe;
