@@ -17,28 +17,6 @@ build() {
 	check "builds $name" make -s -C "$src" O="$SCRATCH/$name" EXTRA_CFLAGS=-Werror "$@" all
 }
 
-# tap PREFIX <RESULTS: the cases of TAP output as ours.
-tap() {
-	local line planned='' n=0
-
-	while IFS= read -r line; do
-		say "$line"
-		case $line in
-		"ok "* | "not ok "*) n=$((n + 1)) ;;
-		1..*) planned=${line#1..} ;;
-		esac
-		case $line in
-		"ok "*" # SKIP "*)
-			line=${line#* - }
-			skip "$1: ${line% # SKIP *}" "${line#* # SKIP }"
-			;;
-		"ok "*) ok "$1: ${line#*- }" ;;
-		"not ok "*) not_ok "$1: ${line#*- }" ;;
-		esac
-	done
-	check "$1: all cases ran" test "${planned:-none}" = "$n"
-}
-
 build gcc
 contains "with ncurses there is top" "$("$SCRATCH/gcc/leaktrend" top 2>&1 </dev/null)" 'takes a terminal'
 build plain NCURSES=0

@@ -14,13 +14,8 @@ for f in page_owner_sort.c page_owner_sort_test.sh; do cp "$BUILD/bisect-$NAME/t
 
 original=$BASE/tools/mm/page_owner_sort.c
 
-# --sort of the original is overwritten by the default. This is all that is wrong
-# with it, and one line mends it.
-sed 's/^\tcase COMP_NO_FLAG:$/&\n\t\tif (sc.size)\n\t\t\tbreak;/' "$original" >"$SCRATCH/mended.c"
 cc=${CC:-gcc}
-need "the original builds" "$cc" -O2 -w -o "$SCRATCH/old" "$original"
-need "the mended original builds" "$cc" -O2 -w -o "$SCRATCH/mended" "$SCRATCH/mended.c"
-check "--sort is mended" test "$(diff "$original" "$SCRATCH/mended.c" | grep -c '^>')" = 2
+original_sort "$SCRATCH"
 need "the new one builds, without a warning" \
 	"$cc" -O2 -g -Wall -Wextra -Werror -o "$SCRATCH/page_owner_sort" "$SCRATCH/page_owner_sort.c"
 need "the generator builds" "$cc" -O2 -Wall -Wextra -Werror -o "$SCRATCH/gen" tests/bench/page_owner_gen.c
@@ -28,16 +23,72 @@ new=$SCRATCH/page_owner_sort
 
 # --- its own test
 
-while read -r result; do
-	case $result in
-	"ok "*" # SKIP "*) result=${result#* - }; skip "${result%% # SKIP*}" "${result#* # SKIP }" ;;
-	"ok "*) ok "${result#* - }" ;;
-	"not ok "*) not_ok "${result#* - }" ;;
-	1..*) planned=${result#1..} ;;
-	*) say "$result" ;;
-	esac
-done < <(bash "$SCRATCH/page_owner_sort_test.sh" "$new")
-check "its own test came to its end" test "${planned:-0}" -gt 100
+tap "its own test" < <(bash "$SCRATCH/page_owner_sort_test.sh" "$new")
+
+# --- what is wrong with the original, a fault each
+
+# record PID COMM [FUNCTION [LINE…]]: one of 7.3, without its empty line; BEFORE is what
+# precedes the function, TYPE what its page block is for, "" without the line.
+record() {
+	printf 'Page allocated via order 0, mask 0xcc0(GFP_KERNEL), pid %d, tgid %d (%s), ts 5 ns\n' "$1" "$1" "$2"
+	[[ -z ${TYPE-Unmovable} ]] || printf 'PFN 0x5 type Unmovable Block 1 type %s Flags 0x200(node=0)\n' "${TYPE-Unmovable}"
+	printf '%s %s+0x1/0x2\n' "${BEFORE-}" "${3:-func_a}"
+	(($# < 4)) || printf '%s\n' "${@:4}"
+}
+
+# fault NAME EXPECTED PATTERN OPTION…: of what stands on standard input. What is looked at
+# is PATTERN in the output, all on one line, and the exit status. The original must get
+# it wrong, or this is no test of what was mended.
+fault() {
+	local name=$1 expected=$2 pattern=$3 which out rc
+
+	shift 3
+	cat >"$SCRATCH/faulty"
+	for which in old page_owner_sort; do
+		rm -f "$SCRATCH/out"
+		rc=0
+		"$SCRATCH/$which" "$@" "${FROM:-$SCRATCH/faulty}" "$SCRATCH/out" >/dev/null 2>&1 < <(cat "$SCRATCH/faulty") || rc=$?
+		out="$(grep -oE -e "$pattern" "$SCRATCH/out" 2>/dev/null | paste -sd' '), status $rc"
+		if [[ $which == old ]]; then
+			check "fault: $name: the original has it" test "$out" != "$expected, status 0"
+		else
+			same "fault: $name: is mended" "$expected, status 0" "$out"
+		fi
+	done
+}
+each=$(for i in 3 1 2; do record $i "n$i"; echo; done; echo .)
+each=${each%.}
+FROM=/dev/stdin fault "the size is guessed, so a pipe fails" "1 2 3" '\b[123]\b$' --cull=pid --sort=pid <<<"$each"
+fault "--sort is overwritten" "pid 3 pid 2 pid 1" '\bpid [0-9]+' --sort=-pid <<<"$each"
+fault "slab is never recognised" "by SLAB" 'by [A-Z]+' \
+	< <(BEFORE=$' alloc_slab_page+0x1/0x2\n allocate_slab+0x1/0x2\n' record 1 a; echo)
+# shellcheck disable=SC2046 # 10000 frames
+fault "a record that fills the buffer ends the run" "1 times 1 times 1 times" '^[0-9]+ times' \
+	< <(record 1 a; echo; record 2 b f $(printf ' a_function_with_a_long_name_%d+0x1/0x2 ' {1..10000}); echo; record 3 c; echo)
+fault "the last record needs an empty line" "pid 1 pid 2" '\bpid [0-9]+' --sort=pid < <(record 1 a; echo; record 2 b)
+fault "memcg and migration lines are part of the stack" "3 times" '^[0-9]+ times' --cull=stacktrace \
+	< <(record 1 a; echo; record 1 a func_a "Charged to memcg system.slice"; echo
+		record 1 a func_a "Page has been migrated, last migrate reason: compaction"; echo)
+fault "a PFN line carries over" "by CMA by OTHERS" 'by [A-Z]+' --sort=pid \
+	< <(TYPE=CMA record 1 a; echo; TYPE='' record 2 b; echo)
+# 100 bytes for a record are what the original counts on.
+fault "too few slots end the run, with status 0" "1000 times" '^[0-9]+ times' \
+	< <(for ((i = 0; i < 1000; i++)); do printf 'Page allocated via order 0, mask 0x0\n f+0x1/0x2\n\n'; done)
+named() { record 1 "$1"; echo; record 2 "$1"; echo; }
+fault "a task with a comma cannot be named" "1 times 1 times" '^[0-9]+ times' "--name=a, b" < <(named "a, b")
+fault "a task with parentheses and a comma" "2 times" '^[0-9]+ times' --name=x,"f(x), ts 1 ns" \
+	--cull=name < <(named "f(x), ts 1 ns")
+fault "a task that looks like the record" "name: pid 3, tgid 4 (x" 'name: .*$' --cull=name < <(named "pid 3, tgid 4 (x")
+# Memory enough for the program, and not for the dump: whatever is written is complete,
+# or the exit status says that it is not.
+for ((i = 0; i < 5; i++)); do "$SCRATCH/gen" -s $i -n 4000 -k 3000 -w n; done >"$SCRATCH/faulty"
+starved() {
+	rm -f "$SCRATCH/out"
+	(ulimit -v 10000; exec "$1" "$SCRATCH/faulty" "$SCRATCH/out" >/dev/null 2>&1)
+	echo "status $?$([[ ! -e $SCRATCH/out ]] || echo ", output")"
+}
+same "fault: out of memory, with status 0: the original has it" "status 0" "$(starved "$SCRATCH/old")"
+same "fault: out of memory, with status 0: is mended" "status 1" "$(starved "$new")"
 
 # --- the same as the original
 

@@ -112,11 +112,9 @@ check "there is something to compare" test "$(grep -c '^ ' "$SCRATCH/base/page_o
 # --- page_owner_sort, the same dump through both builds of it
 
 patched_sort=$WORK/out-x86_64/bin/page_owner_sort
-# In the original --sort is overwritten by the default, which one line mends.
-base_sort=$SCRATCH/base_sort
-sed 's/^\tcase COMP_NO_FLAG:$/&\n\t\tif (sc.size)\n\t\t\tbreak;/' "$BASE/tools/mm/page_owner_sort.c" >"$SCRATCH/mended.c"
-need "page_owner_sort of the unpatched kernel builds" "${CC:-gcc}" -O2 -w -o "$base_sort" "$SCRATCH/mended.c"
-# And it takes what is said of memory cgroups and migration for a part of the stack.
+original_sort "$SCRATCH"
+base_sort=$SCRATCH/mended
+# The original takes what is said of memory cgroups and migration for a part of the stack.
 dump=$SCRATCH/dump
 grep -vE '^(Charged|Page has been migrated|Slab cache page)' "$SCRATCH/base/page_owner" >"$dump"
 pid=$(sed -nE 's/.* pid ([0-9]+),.*/\1/p' "$dump" | sort | uniq -c | sort -rn | awk 'NR == 2 { print $2 }')

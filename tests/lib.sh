@@ -103,6 +103,41 @@ splats() {
 	grep -nE 'WARNING:|BUG[: ]|Oops|general protection|Call Trace|UBSAN:|KASAN:|KFENCE:|INFO: (task|rcu|possible|inconsistent|trying)|suspicious RCU|stack-protector|(soft|hard) lockup|refcount_t:|list_(add|del) corruption|ODEBUG:|bad: scheduling|scheduling while atomic|sleeping function called|new suspected memory leaks' "$1"
 }
 
+# tap PREFIX <RESULTS: the cases of a program that prints TAP, as cases of this test; what
+# else it prints is an explanation. So is a case missing from its plan, or all of them.
+tap() {
+	local line planned='' n=0
+
+	while IFS= read -r line; do
+		case $line in
+		"ok "* | "not ok "*) n=$((n + 1)) ;;
+		1..*) planned=${line#1..} ;;
+		*) say "$line" ;;
+		esac
+		case $line in
+		"ok "*" # SKIP "*)
+			line=${line#* - }
+			skip "$1: ${line% # SKIP *}" "${line#* # SKIP }"
+			;;
+		"ok "*) ok "$1: ${line#*- }" ;;
+		"not ok "*) not_ok "$1: ${line#*- }" ;;
+		esac
+	done
+	check "$1: all cases ran" test "$n" -gt 0 -a "${planned:-none}" = "$n"
+}
+
+# original_sort DIR: page_owner_sort of the unpatched kernel, as DIR/old, and as
+# DIR/mended one that sorts as --sort says: in the original this is overwritten by the
+# default, which one line mends.
+original_sort() {
+	local source=$BASE/tools/mm/page_owner_sort.c
+
+	need "the original page_owner_sort builds" "${CC:-gcc}" -O2 -w -o "$1/old" "$source"
+	sed 's/^\tcase COMP_NO_FLAG:$/&\n\t\tif (sc.size)\n\t\t\tbreak;/' "$source" >"$1/mended.c"
+	need "--sort of the original is mended" test "$(diff "$source" "$1/mended.c" | grep -c '^>')" = 2
+	need "the mended one builds" "${CC:-gcc}" -O2 -w -o "$1/mended" "$1/mended.c"
+}
+
 # ktap FILE PREFIX: the cases of a kselftest run, which nests the results of a
 # test program as comments: "# ok 1 name" in it, "ok 1 selftests: t: prog" after
 # it. Every one becomes a case here; so does a plan that was not kept, at either
