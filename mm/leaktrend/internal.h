@@ -25,6 +25,7 @@
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/cache.h>
+#include <linux/gfp.h>
 #include <linux/leaktrend.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -456,6 +457,13 @@ void leaktrend_sampler_set_rate(void);
 void leaktrend_sampler_set_rate_here(void);
 void leaktrend_sampler_init(void);
 u32 leaktrend_sampler_take(enum lt_kind kind, size_t *left, u32 *random);
+
+/* For what is allocated along with @gfp: as much as that may, but no waiting. */
+static inline gfp_t leaktrend_nested_gfp(gfp_t gfp)
+{
+	return gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM;
+}
+
 bool leaktrend_enter(void);
 void leaktrend_leave(void);
 depot_stack_handle_t leaktrend_capture_stack(unsigned long caller, gfp_t gfp);

@@ -26,6 +26,26 @@
 /* Of all texts. Written under leaktrend_mutex. */
 static size_t symbols_memory;
 
+/* Is one of the frames of a stack what @is says, of @mod? */
+static bool any_frame(depot_stack_handle_t handle, const struct module *mod,
+		      bool (*is)(unsigned long address, const struct module *mod))
+{
+	unsigned long *frames;
+	unsigned int nr, i;
+
+	nr = stack_depot_fetch(handle, &frames);
+	for (i = 0; i < nr; i++) {
+		if (is(frames[i], mod))
+			return true;
+	}
+	return false;
+}
+
+static bool outside_kernel(unsigned long address, const struct module *unused)
+{
+	return !core_kernel_text(address);
+}
+
 /**
  * leaktrend_orphans_possible() - Can a module leave memory behind at a site?
  * @handle: Its stack.
@@ -38,32 +58,14 @@ static size_t symbols_memory;
  */
 bool leaktrend_orphans_possible(depot_stack_handle_t handle)
 {
-	unsigned long *frames;
-	unsigned int nr, i;
-
-	nr = stack_depot_fetch(handle, &frames);
-	for (i = 0; i < nr; i++) {
-		if (!core_kernel_text(frames[i]))
-			return true;
-	}
-	return false;
+	return any_frame(handle, NULL, outside_kernel);
 }
 
 static bool runs_through(const struct lt_site *site, const struct module *mod,
 			 bool (*within)(unsigned long address, const struct module *mod))
 {
-	unsigned long *frames;
-	unsigned int nr, i;
-
-	/* What is at these addresses now is not what was there then. */
-	if (!site->modular || site->symbols)
-		return false;
-	nr = stack_depot_fetch(site->handle, &frames);
-	for (i = 0; i < nr; i++) {
-		if (within(frames[i], mod))
-			return true;
-	}
-	return false;
+	/* With names, what is at these addresses now is not what was there then. */
+	return site->modular && !site->symbols && any_frame(site->handle, mod, within);
 }
 
 /* The stack as a report shows it. */

@@ -189,27 +189,25 @@ static void add_word(struct lt_amount *amount, u64 word)
  */
 static void remove_samples(struct page *page, unsigned int order, u32 round)
 {
-	const u64 same = WORD_SITE | WORD_BIRTH;
-	unsigned long pfn = page_to_pfn(page);
 	struct lt_amount amount = {};
 	struct page_ext *page_ext;
 	struct page_ext_iter iter;
+	const u64 same = WORD_SITE | WORD_BIRTH;
 	u64 last = 0;
 
 	for_each_page_ext(page, 1UL << order, page_ext, iter) {
 		u64 word = *leaktrend_page_word(page_ext);
 
-		if (word & WORD_SAMPLED) {
-			if (last && (word & same) != (last & same)) {
-				remove_amount(last, &amount, round);
-				amount = (struct lt_amount){};
-			}
-			last = word;
-			amount.birth = word_birth(last, round);
-			add_word(&amount, last);
-			write_word(pfn, page_ext, 0);
+		if (!(word & WORD_SAMPLED))
+			continue;
+		if (last && (word & same) != (last & same)) {
+			remove_amount(last, &amount, round);
+			amount = (struct lt_amount){};
 		}
-		pfn++;
+		last = word;
+		amount.birth = word_birth(last, round);
+		add_word(&amount, last);
+		write_word(iter.start_pfn + iter.index, page_ext, 0);
 	}
 	if (last)
 		remove_amount(last, &amount, round);
@@ -267,8 +265,7 @@ static struct lt_site *owned_site(const struct stack_record *record,
 	owned_origin(&origin, record);
 	origin.class = class_of(gfp);
 	origin.pending = 1UL << order;
-	site = leaktrend_site_get(&origin,
-				  gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM);
+	site = leaktrend_site_get(&origin, leaktrend_nested_gfp(gfp));
 	leaktrend_leave();
 	return site;
 }
@@ -322,7 +319,7 @@ static void add_sampled(struct page *page, unsigned int order, struct lt_site *s
 static void track(struct page *page, unsigned int order, gfp_t gfp,
 		  unsigned long caller, u32 rate, u32 random)
 {
-	gfp_t nested = gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM;
+	gfp_t nested = leaktrend_nested_gfp(gfp);
 	struct lt_origin origin = {
 		.kind = LT_KIND_PAGE,
 		.class = class_of(gfp),
@@ -408,7 +405,7 @@ noinline void __leaktrend_page_free(struct page *page, unsigned int order)
 	round = READ_ONCE(leaktrend_round);
 	if (leaktrend_page_owner()) {
 		remove_owned(page_ext, order, round);
-	} else if (unlikely(*leaktrend_page_word(page_ext) & WORD_SAMPLED)) {
+	} else if (*leaktrend_page_word(page_ext) & WORD_SAMPLED) {
 		begin = leaktrend_governor_begin();
 		remove_samples(page, order, round);
 		leaktrend_governor_end(begin);

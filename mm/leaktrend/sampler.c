@@ -280,16 +280,10 @@ static void fill_sample(struct lt_sample *sample, const struct kmem_cache *s,
 	}
 }
 
-/* As much as the caller may, but no waiting. */
-static gfp_t nested_gfp(gfp_t gfp)
-{
-	return gfp_nested_mask(gfp) & ~__GFP_DIRECT_RECLAIM;
-}
-
 static void track(struct kmem_cache *s, const void *object, gfp_t gfp,
 		  depot_stack_handle_t handle, u32 weight)
 {
-	gfp_t nested = nested_gfp(gfp);
+	gfp_t nested = leaktrend_nested_gfp(gfp);
 	struct lt_origin origin = {
 		.handle = handle,
 		.kind = LT_KIND_SLAB,
@@ -386,7 +380,7 @@ noinline void __leaktrend_slab_alloc(struct kmem_cache *s, void **p, size_t nr,
 		entered = !leaktrend_page_owner() && leaktrend_enter();
 		begin = leaktrend_governor_begin();
 		if (!handle)
-			handle = leaktrend_capture_stack(caller, nested_gfp(gfp));
+			handle = leaktrend_capture_stack(caller, leaktrend_nested_gfp(gfp));
 		if (handle)
 			track(s, object, gfp, handle, weight);
 		leaktrend_governor_end(begin);

@@ -221,8 +221,8 @@ int leaktrend_table_insert(struct slab *slab, struct lt_sample *sample)
  *
  * Without a lock: if it is sampled it was put into its bucket, and its bit was set,
  * before it had an owner, and both stay so until that is over. Other samples may come
- * and go as we look. The bucket is the quicker look, and mostly enough: there are more
- * buckets than samples.
+ * and go as we look. The bucket is the quicker look, and mostly enough: at the default
+ * rate there are more buckets than samples.
  *
  * Context: Any.
  * Return: false if it is not.
